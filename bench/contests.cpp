@@ -9,7 +9,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns the contest with TCP on both sides. Redisson, like other libraries, supports only TCP.
+/// Returns the contest with TCP on both sides, because Redisson, like other libraries, supports
+/// only TCP.
 contest with_redisson(contest other) {
     other.way = transport::tcp_loopback;
     return other;
@@ -20,7 +21,7 @@ contest on_demand(contest other) {
     return other;
 }
 
-/// Returns a contest with long turns: of 64 threads, some wait longer than a normal turn.
+/// Returns a contest with long turns. With 64 threads, some threads wait longer than a normal turn.
 contest crowd(std::string name, int threads, goals wanted = {}) {
     return with_redisson({.name = std::move(name),
                           .at_once = threads,
@@ -41,8 +42,8 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-/// Returns a contest with a queue of processes. With more processes its turns (measurements) are
-/// longer, because each process waits for all others.
+/// Returns a contest with a queue of processes. The more processes there are, the longer are its
+/// turns (measurements), because each process waits for all others.
 contest in_queue(std::string name, int processes) {
     return with_redisson({.name = std::move(name),
                           .at_once = processes,
@@ -53,7 +54,7 @@ contest in_queue(std::string name, int processes) {
                           .slowness = 5});
 }
 
-/// Returns a contest of wake-ups, which are compared with the wake-up of a waiter for a mutex.
+/// Returns a contest that compares a kind of wake-up with the wake-up of a waiter for a mutex.
 contest waking(std::string name, made (*ours)(const arena&)) {
     return {.name = std::move(name),
             .at_once = 2,

@@ -23,7 +23,8 @@ struct contest {
     const discipline* what = &pairs;
     std::optional<transport> way{}; ///< if set, replaces the transport of the run
     int slowness = 1;               ///< factor by which turns are longer and rounds are fewer
-    /// True: an intermediate point of a curve, which runs only with --all or by name.
+    /// True: the contest runs only with --all or by its name. It is an intermediate point of a
+    /// curve.
     bool only_when_named = false;
     site (*group)(server_groups&) = nullptr; ///< if set, starts the servers of the contest
 };
@@ -33,7 +34,7 @@ std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Measurement of one client with many leases, which are kept until each was renewed once.
+/// Measurement of one client with many leases. It holds them until each was renewed once.
 struct vigil {
     std::string name;
     int leases;
@@ -71,7 +72,7 @@ struct standstill {
     goals wanted;
 
     /// Returns goals for the longest time, in milliseconds, for which the executor may be blocked.
-    /// They are the same for each kind of failure.
+    /// The goals are the same for each kind of failure.
     static goals within(double milliseconds);
 };
 
@@ -79,8 +80,8 @@ std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Kind of the other process in a rivalry. In a rivalry, many threads of one client pass a lock on
-/// to each other, and another process also wants the lock.
+/// Kind of the other process in a rivalry. A rivalry is a measurement in which many threads of one
+/// client hand a lock over to each other, while another process also wants the lock.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;

@@ -6,7 +6,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns a contest with long turns, because the two commits of a pair wait for the disk.
+/// Returns a contest with long turns, because each pair makes two commits, and each commit waits
+/// for the disk.
 contest at_database(std::string name, int at_once, made (*ours)(const arena&),
                     made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -31,7 +32,8 @@ contest waking_at_database() {
     return all;
 }
 
-/// Returns a comparison of waiters. It runs long, because the waiters poll only every few seconds.
+/// Returns a comparison of waiters. It takes a long time, because the waiters poll only every few
+/// seconds.
 contest waiting(std::string name, int waiters) {
     contest all = at_database(std::move(name), waiters, holdfast_waiters, shed_lock_waiters,
                               {{".server_cpu", {.value = 1}}});

@@ -17,8 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the server's statistics are final. Until then, a message that no caller waits for may
-/// still be on its way: Redisson's cleanup after a release, or a deferred release of holdfast.
+/// Time until the server's statistics no longer change. Until then, a message that no caller waits
+/// for may still be on its way: Redisson's cleanup after a release, or a deferred release of
+/// holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {
@@ -92,8 +93,8 @@ outcome duel(contender& we, contender& they, ledger& books, const course& how) {
             rounds.push_back(now);
             continue;
         }
-        // Drop the samples of the warm-up, in which connections are made, scripts loaded and caches
-        // filled.
+        // Drop the samples of the warm-up. During the warm-up, connections are opened, scripts are
+        // loaded and caches are filled.
         ours.samples.clear();
         yardstick.samples.clear();
     }
@@ -118,7 +119,7 @@ public:
     }
 
     /// Returns a minimum number of scripts: two for each lock and unlock of the other process, and
-    /// two of this process. Failed attempts need more scripts.
+    /// two of this process. There is no maximum, because failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};
@@ -199,8 +200,8 @@ std::vector<figure> compare_budgets(const rivalry& which, arena where, accounts&
 
 namespace {
 
-/// Number of rounds of a failover. Each round takes half a minute, because Redisson's waiters wait
-/// so long.
+/// Number of rounds of a failover. Each round takes half a minute, because a waiter of Redisson may
+/// wait for that long.
 constexpr int rounds_for_a_failover = 13;
 
 std::string counted(const char* what, int which, int of) {

@@ -22,10 +22,9 @@ namespace holdfast::bench {
 /// the contender fails, or if its counts contradict the server's statistics.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
-// Runs two contenders alternately on one server. The side that goes first changes with each round.
-// A noisy machine disturbs two consecutive turns in the same way. So the median ratio of many short
-// rounds is reliable, but the ratio of two figures that were measured at times some minutes apart
-// is not.
+// Runs two contenders alternately on one server. In each round, the other side goes first. A noisy
+// machine disturbs two consecutive turns in the same way. So the median of the ratios of many short
+// rounds is reliable, while the ratio of two figures that were measured minutes apart is not.
 
 struct course {
     nanoseconds turn_length;
@@ -38,17 +37,17 @@ struct course {
 outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
 /// Returns a contender with many threads of this process that want one lock all the time. `rival`
-/// is another process that wants the lock from time to time. The contender counts the hand-overs of
-/// these threads. Its samples are the waits of `rival`.
+/// is another process that wants the same lock from time to time. The contender counts the
+/// hand-overs between its threads. Its samples are the waiting times of `rival`.
 made crowd_and_rival(const arena&, peer& rival);
 
 /// Runs each value of `options::hand_off::within` once in each round. Measures how much faster the
-/// threads of one process are with hand-over than without it, and how long another process waits.
+/// threads of one process are with hand-over than without, and how long another process waits.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
-/// Runs all contests, and has their common state. Writes the figures to the record. Skips a contest
-/// if the machine lacks something that the contest needs, and records that. Throws the errors of
-/// the contests.
+/// Runs all contests, and has the state that they share. Writes the figures to the record. If the
+/// machine lacks something that a contest needs, skips the contest and records that. Throws the
+/// errors of the contests.
 class meeting {
 public:
     meeting(const wishes&, const server& home);

@@ -23,8 +23,8 @@ struct wishes {
     int rounds = 40;      ///< even, so that each side goes first in half of the rounds
     transport way = transport::unix_socket;
 
-    /// Returns whether to run this contest. A name that the user gave selects a group, too:
-    /// `blocking` selects the contests `blocking.1` and `blocking.8`.
+    /// Returns whether the user wants this contest. A name that the user gave can also name a
+    /// group: `blocking` selects the contests `blocking.1` and `blocking.8`.
     bool wants(std::string_view name, bool only_when_named = false) const {
         if (only.empty() || name.starts_with(only + "."))
             return all || !only_when_named;
@@ -46,7 +46,7 @@ public:
     explicit record(const wishes&);
 
     void begin(const std::map<std::string, std::string>& conditions);
-    /// Writes these values, which are known only after the run, to the file, and nothing to stdout.
+    /// Writes values that are known only after the run. They go to the file, and not to stdout.
     void end(const std::map<std::string, std::string>& what_else_is_known);
     void figures_of(const std::vector<figure>&);
     void distribution_of(const std::string& contest, const outcome&);

@@ -32,8 +32,8 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
-/// Returns the words that CLI11 did not recognize, without the word `--` that ends the options,
-/// which CLI11 also returns.
+/// Returns the words that CLI11 did not recognize. CLI11 also returns the word `--` that ends the
+/// options; the function leaves it out.
 arguments surplus_of(const CLI::App& verb) {
     arguments words = verb.remaining();
     if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
@@ -41,9 +41,9 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// Throws `usage_error` if the first unrecognized word is an option. Does not check the later
-/// unrecognized words, because they may be a command with its own options. The verb (run, ls, …)
-/// checks these words itself.
+/// Throws `usage_error` if the first unrecognized word is an option. It does not check the later
+/// words, because they may be a command with its own options. The verb (run, ls, …) checks them
+/// itself.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -74,7 +74,7 @@ bool needs_value(const CLI::App& known, const std::string& option) {
     return found != nullptr && found->get_items_expected_max() > 0;
 }
 
-/// Returns whether the option takes the next word as its value: true for `--wait`, `-w` and `-vw`,
+/// Returns whether the option takes the next word as its value. True for `--wait`, `-w` and `-vw`;
 /// false for `--wait=5`, `-w5` and `-v`.
 bool takes_next_word(const CLI::App& known, const std::string& option) {
     if (option.starts_with("--"))
@@ -85,14 +85,14 @@ bool takes_next_word(const CLI::App& known, const std::string& option) {
     return false;
 }
 
-/// Returns whether the option takes no value. Only the option --fenced has a value that may be left
-/// out: it is registered with its value for that case (`get_fnames`).
+/// Returns whether the option takes no value. The value of the option --fenced may be left out, so
+/// CLI11 keeps a default for it (`get_fnames`); no other option has such a value.
 bool refuses_value(const CLI::App& known, const std::string& option) {
     const CLI::Option* const found = known.get_option_no_throw(option);
     return found != nullptr && found->get_items_expected_max() == 0 && found->get_fnames().empty();
 }
 
-/// Returns the flag that the option gives a value: `--force` for `--force=1`, `-v` for `-nv=1`.
+/// Returns the flag to which the user gave a value: `--force` for `--force=1`, `-v` for `-nv=1`.
 /// Returns an empty text if there is none.
 std::string flag_with_value(const CLI::App& known, const std::string& option) {
     std::string name = name_of(option);
@@ -107,9 +107,9 @@ std::string flag_with_value(const CLI::App& known, const std::string& option) {
     return refuses_value(known, name) ? name : "";
 }
 
-/// Throws `usage_error` if an option that takes no value has a value, as in `--force=1`. CLI11
-/// accepts some values of such an option, for example `1`, `true` and an empty text. Throws it also
-/// for `--url=`, because CLI11 takes the next word as the value of that option.
+/// Throws `usage_error` if an option that takes no value has a value, as in `--force=1`. The check
+/// is needed because CLI11 accepts some of these values, for example `1`, `true` and an empty text.
+/// Also throws for `--url=`, because CLI11 would take the next word as the URL.
 void reject_wrong_values(const CLI::App& known, const arguments& given) {
     const auto refuse = [&known](std::string option, const char* why) {
         throw usage_error{option.append(why)

@@ -12,7 +12,7 @@
 #include <vector>
 
 // Exit statuses of the program. `holdfast run` normally exits with the status of its command
-// instead. The numbers follow flock(1), the shells, and sysexits.h.
+// instead. The numbers are those of flock(1), the shells, and sysexits.h.
 
 namespace cli {
 
@@ -47,9 +47,9 @@ namespace cli {
 
 using arguments = std::vector<std::string>;
 
-/// Parses the arguments. Accepts the options that were registered with CLI11. Returns false if the
-/// user asked for help, after printing the help. Throws `usage_error` for every mistake except
-/// surplus words, which the verb checks itself.
+/// Parses the arguments. Accepts the options that were registered with CLI11. If the user asked for
+/// help, prints the help and returns false. Throws `usage_error` for every mistake except surplus
+/// words, which the verb checks itself.
 bool parse(CLI::App&, arguments, std::string_view help);
 
 /// Throws `usage_error` if a word was given that the verb (subcommand) does not use.
@@ -60,8 +60,8 @@ void reject_surplus(const CLI::App&);
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
 /// Registers an option with a duration as its value. If the value is not a duration, `parse` throws
-/// `usage_error` before the verb looks for missing words. So `-w job` is reported as a wrong
-/// duration, not as a missing NAME.
+/// `usage_error` before the verb checks whether words are missing. So `-w job` is reported as a
+/// wrong duration, and not as a missing NAME.
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
 
@@ -93,11 +93,12 @@ int latch(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
-// For internal use: the demo starts this verb.
+// Internal verb: the demo starts this program again with it.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// Internal: a process runs this verb to start this machine's private server if none runs.
+// Internal verb: starts this machine's private server if it does not run. The program starts itself
+// with this verb.
 int private_server(const inheritance&, arguments);
 
 /// Arguments of `holdfast run`, split into the program's own words and the command. The command may

@@ -52,8 +52,8 @@ inline pipe_ends make_pipe() {
 }
 
 /// Returns a descriptor that becomes readable when the process has exited. The descriptor has
-/// close-on-exec set. Returns a negative number if the system call is missing, or is forbidden by
-/// the seccomp profile of a container; then poll with waitid() instead.
+/// close-on-exec set. Returns a negative number if the system does not have this call, or a
+/// container's seccomp profile forbids it. The caller must then poll with waitid().
 inline int open_pidfd(pid_t id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }

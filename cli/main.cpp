@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The holdfast program: finds the verb (subcommand), runs it, and turns exceptions into exit
+// The holdfast program: finds the verb (subcommand), runs it, and converts exceptions to exit
 // statuses. The code of each verb is in a file of its own.
 #include "cli/command_line.hpp"
 #include "cli/run/child_process.hpp"
@@ -70,8 +70,8 @@ void print_help(std::ostream& out) {
            "private server, set HOLDFAST_REQUIRE_SERVER=1.\n";
 }
 
-/// Returns the verb (subcommand) of holdfast for a verb of other programs. Without this table, the
-/// verb `unlock` would be suggested to a user who wrote `lock`.
+/// Returns the verb (subcommand) of holdfast that corresponds to a verb of other programs. Without
+/// this table, the program would suggest the verb `unlock` to a user who wrote `lock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},
@@ -133,7 +133,8 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // The operating system refused a call. A store throws boost::system::system_error instead.
+        // Only a call of the operating system throws this type. A store throws
+        // boost::system::system_error.
     } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;

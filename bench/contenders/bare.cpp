@@ -48,7 +48,7 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 }
 
 void append_wait(std::string& out, int replicas) {
-    // The timeout is the same that holdfast uses.
+    // holdfast uses the same timeout for WAIT.
     append_request(out, {"WAIT", std::to_string(replicas), "1000"});
 }
 
@@ -232,8 +232,9 @@ reply raw_line::next_reply() {
     return reply{static_cast<redisReply*>(raw)};
 }
 
-// Yardstick (lower limit of the time) for blocking calls. Each thread has a socket, writes a
-// request, and sleeps in read() until the reply arrives. No blocking library can do less than this.
+// Yardstick (lower limit of the time) for blocking calls. Each thread has its own socket, writes a
+// request, and sleeps in read() until the reply arrives. No blocking library can be faster than
+// this.
 
 namespace {
 
@@ -341,8 +342,9 @@ made bare_readers(const arena& where) {
     return std::make_unique<callers<read_requests>>(where);
 }
 
-// Yardsticks (lower limits) for the coroutine contenders: one thread, and one connection with as
-// many pending requests. On a cluster it has a connection to each primary and knows the slots.
+// Yardsticks (lower limits) for the contenders with coroutines: one thread, and one connection with
+// the same number of pending requests. In a cluster, the thread has a connection to each primary,
+// and knows the slots.
 
 namespace {
 
@@ -370,8 +372,8 @@ public:
     }
 
 private:
-    /// Returns the connections that can be read now. A single connection is returned without a call
-    /// of poll(), because read() itself blocks until data come.
+    /// Returns the connections that have data to read. If there is only one connection, it is
+    /// returned without a call of poll(), because read() itself waits for data.
     std::vector<raw_line*> readable() {
         if (lines_.size() == 1)
             return {&lines_.front()};
@@ -444,14 +446,14 @@ made raw_slots(const arena& where) {
     return all;
 }
 
-// Yardstick of the local hand-over: a fair lock inside this process, without a server. A waiter
-// sleeps, and an unlock wakes the thread that has waited longest. This measures the time that the
-// kernel needs to switch threads.
+// Yardstick for the local hand-over: a fair lock inside this process, without a server. A waiter
+// sleeps, and an unlock wakes the thread that has waited longest. The measured time is what the
+// kernel needs to switch between threads.
 
 namespace {
 
 /// Fair lock: no thread overtakes another thread, as in holdfast's local queue. std::mutex is not
-/// fair: a running thread may overtake sleeping waiters.
+/// fair: a running thread may overtake threads that sleep.
 class fair_lock {
 public:
     void lock() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the yardsticks, to which holdfast is compared. They use the server's protocol without
-// holdfast: requests for locks and for readers, and a connection with many pending requests.
+// Parts of the yardsticks, the programs that holdfast is compared with. They use the server's
+// protocol without holdfast. There are requests for locks and for readers, and a connection with
+// many pending requests.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -25,28 +26,28 @@ void append_request(std::string& out, std::initializer_list<std::string_view> wo
 /// connection.
 void append_wait(std::string& out, int replicas);
 
-/// Throws if fewer than `replicas` replicas have confirmed.
+/// Throws if fewer than `replicas` replicas have confirmed the request.
 void expect_confirmed(const redisReply&, int replicas);
 
 /// Returns the deadline for a script that takes a lock. It is computed with the default timeout of
 /// holdfast.
 std::string next_deadline();
 
-/// The two scripts of holdfast with the arguments of holdfast. As in holdfast, the requests are
-/// composed again for each pair of lock and unlock, because each pair has its own owner and
-/// deadline.
+/// The two scripts with which holdfast takes and releases a lock, with the same arguments. The
+/// requests are composed again for each pair of lock and unlock, as in holdfast, because each pair
+/// has its own owner and deadline.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Loads both scripts into the server. A server that holdfast uses has both scripts, too, after
-    /// its first lock and unlock.
+    /// Loads both scripts into the server. A server that holdfast uses also has both scripts after
+    /// the first lock and unlock.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// The next two functions throw if the lock was not granted or not released.
+    /// The next two functions throw if the server did not grant or release the lock.
     static void expect_granted(const redisReply&);
     static void expect_released(const redisReply&);
 
@@ -58,9 +59,9 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// Simple lock that many small libraries have. It uses SET with NX and PX, and a script that
-/// deletes the key if the owner is still the same. It guarantees much less than holdfast: it sends
-/// no notifications, and does not handle lost replies.
+/// Simple lock, as in many small libraries. It uses SET with NX and PX, and a script that deletes
+/// the key if its owner is still the same. It guarantees much less than holdfast: it sends no
+/// notifications, and does not handle lost replies.
 class set_nx_requests {
 public:
     static constexpr int scripts_a_pair = 1;
@@ -78,8 +79,8 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The two scripts of holdfast for readers, with the arguments of holdfast. All readers share one
-/// lock.
+/// The two scripts with which holdfast takes and releases a read lock, with the same arguments. All
+/// readers share one lock.
 class read_requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -89,7 +90,7 @@ public:
     void append_lock(std::string& out);
     void append_release(std::string& out) const;
 
-    /// The next two functions throw if the lock was not granted or not released.
+    /// The next two functions throw if the server did not grant or release the lock.
     static void expect_granted(const redisReply& answer) { requests::expect_granted(answer); }
     static void expect_released(const redisReply& answer) { requests::expect_released(answer); }
 
@@ -101,17 +102,18 @@ private:
 
 /// Options of a connection, in addition to its two scripts.
 struct raw_manner {
-    /// Number of replicas that must confirm each grant. If it is above 0, each write of requests
-    /// ends with one command WAIT for all of them.
+    /// Number of replicas that must confirm each grant. If it is above 0, one command WAIT follows
+    /// the requests of each write, and applies to all of them.
     int replicas = 0;
     std::string_view telling = "publish";
 };
 
 /// Connection with many pending requests. It is a loop of read() and write() with hiredis' reader.
-/// All locks that got a reply send their next request in one write.
+/// In each pass, all locks that got a reply send their next request in one write.
 class raw_line {
 public:
-    /// Creates a connection that takes and releases all these locks repeatedly, at the same time.
+    /// Creates a connection that repeatedly takes and releases all these locks, all at the same
+    /// time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
 
@@ -119,10 +121,12 @@ public:
     bool is_busy() const { return !asked_.empty(); }
 
     void begin(); ///< prepares the first requests; `write_all` sends them
-    /// Sends the requests; with replicas, waits until the previous requests are confirmed.
+    /// Sends the requests. If replicas must confirm, first waits until the previous requests are
+    /// confirmed.
     void write_all();
 
-    /// Reads the replies that have arrived. Before the time `end`, requests released locks again.
+    /// Reads the replies that have arrived. Requests the released locks again, unless the time
+    /// `end` has passed.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:

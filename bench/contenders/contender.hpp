@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contender of a contest: it repeats one operation on locks as fast as possible. This file has the
-// base classes, the loops that contenders with threads share, the servers and settings of a contest
-// (`arena`), and the functions that create each contender.
+// Contender of a contest: a program that repeats one operation on locks as fast as possible. This
+// file has the base classes, the loops that contenders with threads share, the servers and settings
+// of a contest (`arena`), and the functions that create the contenders.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -30,22 +30,24 @@ public:
     /// Throws if an operation fails.
     virtual tally run(nanoseconds length) = 0;
 
-    /// Returns limits for the number of scripts that the server should have run. By default, both
-    /// limits are two scripts for each pair of lock and unlock.
+    /// Returns how many scripts the server must have run, as a minimum and a maximum. By default,
+    /// both are two scripts for each pair of lock and unlock.
     virtual claim scripts_for(const tally& all) const { return {2 * all.done, 2 * all.done}; }
 
     /// Returns the CPU time of the process that does the work.
     virtual double cpu_seconds() const { return own_cpu_seconds(); }
 
-    /// Returns the memory of a started process while it held the lock. Used only by contenders that
-    /// start processes.
+    /// Returns the memory that a started process uses while it holds the lock. Only contenders that
+    /// start processes use this.
     virtual double memory_kb() const { return 0; }
 };
 
-// Loop for all contenders with threads. Only the function that the loop calls differs.
+// Loop for all contenders with threads. The contenders differ only in the function that the loop
+// calls.
 
-/// Starts all threads together. Each thread calls `once` with its number until `length` has passed.
-/// `once` runs one counted operation, and returns the time that the operation took or waited.
+/// Starts all threads together. Each thread calls `once` with its own number until `length` has
+/// passed. `once` runs one operation, which is counted, and returns the time that the operation
+/// took or waited.
 tally in_threads(int threads, nanoseconds length, const std::function<nanoseconds(int)>& once);
 
 /// Returns how long the call of `what` takes.
@@ -72,9 +74,9 @@ tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave
     return all;
 }
 
-/// Runs one thread that takes two locks alternately: a lock without confirmation, and a lock that a
-/// replica confirms. A sample is how much longer the second lock took. The two measurements are
-/// close in time, so disturbances of the machine affect both.
+/// Runs one thread that alternately takes a lock without confirmation and a lock that a replica
+/// confirms. A sample is how much longer the second lock took. Both are measured shortly after one
+/// another, so disturbances of the machine affect both.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {
@@ -87,7 +89,7 @@ tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confir
     });
 }
 
-/// Length of a sample: the time until the lock is granted, or the time of the whole pair.
+/// Time that a sample measures: until the lock is granted, or the whole pair of lock and unlock.
 enum class sampled { lock, pair };
 
 /// Returns the sample of a pair of lock and unlock. The pair began at `begin`, the lock was granted
@@ -97,7 +99,7 @@ inline nanoseconds sample_of(sampled what, stopwatch::time_point begin,
     return (what == sampled::lock ? taken : stopwatch::now()) - begin;
 }
 
-/// Releases the lock. Throws if the lock was not held any more.
+/// Releases the lock. Throws if the lock was no longer held.
 inline void expect_unlocked(basic_mutex& held) {
     error_code failure;
     held.unlock(failure);
@@ -108,12 +110,12 @@ inline void expect_unlocked(basic_mutex& held) {
 // Measures how fast a client's waiter is woken by an action of another client.
 
 /// Contender that measures wake-ups. A sample is the time from the call that wakes the waiter until
-/// the waiter returns.
+/// the waiter's call returns.
 class relay : public contender {
 public:
-    /// Time between the start of the wait and the wake-up. It is random between `least` and `most`.
-    /// After 2 ms the waiter has made a failed attempt, has subscribed, and sleeps. For a waiter
-    /// that polls, the range should cover its poll interval.
+    /// Time from the start of the wait to the wake-up, random between `least` and `most`. After 2
+    /// ms, the waiter has made a failed attempt, has subscribed, and sleeps. If the waiter polls,
+    /// the range should be as long as its poll interval.
     struct pause {
         std::chrono::microseconds least{2'000}, most{2'000};
     };
@@ -154,8 +156,8 @@ struct arena {
     std::optional<site> group{}; ///< used instead of `home`
 
     /// Returns the URL for the holdfast client, with `announce` turned off. Otherwise the client
-    /// would send its client information every half minute, and the statistics would include these
-    /// requests.
+    /// would send its client information every half minute, and these requests would appear in the
+    /// statistics.
     std::string url() const { return group ? with_settings(group->url) : url_of(home); }
     std::string url_of(const server& which) const { return with_settings(which.url(way)); }
     std::string with_settings(const std::string& address) const {
@@ -181,18 +183,18 @@ inline std::unique_ptr<ledger> ledger_of(const arena& where) {
     return std::make_unique<accounts>(books_of(where));
 }
 
-/// Returns the name of lock `i`. Both sides use the same names. Each thread, coroutine or pending
-/// request has its own lock.
+/// Returns the name of lock `i`. holdfast and the yardstick use the same names. Each thread,
+/// coroutine or pending request has its own lock.
 inline std::string name_of_lock(int i) {
     return "bench:" + std::to_string(i);
 }
 
 using made = std::unique_ptr<contender>;
 
-// Contenders in which each thread has a lock of its own. holdfast uses one client for all threads.
-// The yardstick has a bare blocking socket for each thread.
+// Contenders in which each thread has a lock of its own. The holdfast contender uses one client for
+// all threads. The yardstick has a bare blocking socket for each thread.
 made holdfast_threads(const arena&);
-// The unlock() of this contender does not wait for the server's reply.
+// Contender whose unlock() does not wait for the server's reply.
 made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
@@ -202,9 +204,9 @@ made bare_sockets_with_set_nx(const arena&);
 made holdfast_coroutines(const arena&);
 made raw_pipeline(const arena&);
 
-// Contenders with coroutines on a primary where replicas must confirm each grant. The yardstick
+// Contenders with coroutines, on a primary whose replicas must confirm each grant. The yardstick
 // sends one WAIT for all requests that it writes together. The last two functions measure how much
-// longer a grant takes when one replica confirms it.
+// longer a grant takes if one replica confirms it.
 made bare_sockets_confirmed_by_one(const arena&);
 made bare_sockets_confirmed_by_two(const arena&);
 made raw_pipeline_confirmed_by_one(const arena&);
@@ -212,27 +214,29 @@ made raw_pipeline_confirmed_by_two(const arena&);
 made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
-// Contenders with locks on a cluster. The yardstick has a connection to each primary. The second
-// function uses a cluster of one node, which the client treats as a single server. In the third, a
-// release notification goes only to the shard of the lock.
+// Contenders with locks in a cluster. The yardstick has a connection to each primary. The second
+// function uses a cluster of one node, which the client treats as a single server. In the third
+// function, a release notification goes only to the shard of the lock.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
 
-// One lock for all threads of the process. The yardstick is a fair lock without a server. In the
-// last function, the only holder of a lock enters it again and again.
+// Contenders in which all threads of the process want one lock. The yardstick is a fair lock
+// without a server. In the last function, only the holder enters the lock, again and again.
 made holdfast_gate(const arena&);
 made holdfast_fenced_gate(const arena&); // each grant has a fencing token
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
-// One reader-writer lock for all threads of the process. The yardstick has a bare blocking socket
-// for each thread. In the last function, one thread writes, and all others read.
+// Contenders in which all threads of the process use one reader-writer lock. The yardstick has a
+// bare blocking socket for each thread. In the last function, one thread writes, and all others
+// read.
 made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);
 
-// One fair lock, with a process for each waiter. Throws `not_here` if Redisson is missing.
+// Contenders in which several processes wait for one fair lock. Throws `not_here` if Redisson is
+// missing.
 made holdfast_fair(const arena&);
 made redisson_fair(const arena&);
 
@@ -242,37 +246,41 @@ made holdfast_late_wake_up(const arena&);      // the waiter has waited for some
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
 made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 
-// A semaphore for all threads of the process. It has fewer permits than threads in the first
-// function, and enough permits for all threads in the second.
+// Contenders in which all threads of the process use one semaphore. In the first function it has
+// fewer permits than there are threads; in the second it has enough permits for all threads.
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 
-// Contenders with leased permits for all threads of the process, and contenders with a rate limiter
-// of `draws_of_a_rate` permits in 100 ms.
+// Contenders in which all threads of the process use leased permits, and contenders in which they
+// use a rate limiter of `draws_of_a_rate` permits in 100 ms.
 inline constexpr int draws_of_a_rate = 200;
 made holdfast_permits(const arena&);
 made holdfast_rate(const arena&);
 
-// Measures the time from the release of a permit, or the opening of a latch, to the wake-up.
+// Contenders that measure the time from the release of a permit, or from the opening of a latch,
+// until a waiter wakes.
 made holdfast_wake_up_by_permit(const arena&);
 made holdfast_wake_up_by_latch(const arena&);
 
-// Locks from the shell, with a process for each lock. Throws `not_here` if a program is missing.
+// Contenders that take a lock from the shell, with a process for each lock. Throws `not_here` if a
+// program is missing.
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
-// Three locks that one client takes as one lock, compared with one script and its reply.
+// Contenders in which one client takes three locks as one lock. The yardstick is one script and its
+// reply.
 made holdfast_multi(const arena&);
 made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);
 
-// One lock on three or five servers. The yardstick has a bare socket to each server and waits for
-// the replies of a majority. In the third function, one of five servers is down.
+// Contenders with one lock on three or five servers. The yardstick has a bare socket to each
+// server, and waits for the replies of a majority. In the third function, one of the five servers
+// is down.
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// This one uses five servers. The contenders redsync and node-redlock are compared with it.
+// Contender on five servers. The contenders redsync and node-redlock are compared with it.
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);
@@ -290,8 +298,8 @@ made redisson_permits(const arena&);
 made redisson_rate(const arena&);
 made redisson_confirmed(const arena&); ///< both replicas confirm each grant and each release
 
-// One lock on ZooKeeper that each thread wants through its own client. Curator's functions throw
-// `not_here` if Curator is missing.
+// Contenders on ZooKeeper: all threads want one lock, each through its own client. Curator's
+// functions throw `not_here` if Curator is missing.
 made holdfast_queue(const arena&);
 made curator_threads(const arena&);
 made curator_queue(const arena&);

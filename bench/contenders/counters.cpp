@@ -11,7 +11,8 @@
 #include <limits>
 #include <stdexcept>
 
-// Threads that use one semaphore, and threads that wait for a permit or a latch.
+// Contenders with threads that use one semaphore, and contenders with threads that wait for a
+// permit or a latch.
 
 namespace holdfast::bench {
 namespace {
@@ -33,8 +34,8 @@ public:
         return all;
     }
 
-    /// Returns only a minimum number of scripts: at least one pair uses the server. A permit that
-    /// is passed on within the process needs no script, and a thread that finds no permit runs
+    /// Returns only a minimum: at least one pair uses the server. There is no maximum. A permit
+    /// that is passed on within the process needs no script, but a thread that finds no permit runs
     /// additional scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
@@ -120,7 +121,8 @@ made holdfast_wake_up_by_latch(const arena& where) {
     return std::make_unique<latch_relay>(where);
 }
 
-// Threads that take leased permits from one semaphore, or permits from one rate limiter.
+// Contenders whose threads take leased permits from one semaphore, or permits from one rate
+// limiter.
 
 namespace {
 
@@ -140,7 +142,7 @@ public:
         return all;
     }
 
-    /// Returns only a minimum number of scripts: at least one pair uses the server.
+    /// Returns only a minimum number of scripts, because at least one pair uses the server.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -180,8 +182,8 @@ public:
         return all;
     }
 
-    /// Returns no maximum number of scripts. A thread that finds no permit has run a script for
-    /// nothing, so the number of scripts per permit is unknown.
+    /// Returns no maximum. A thread that finds no permit has run a script for nothing, so the
+    /// number of scripts for each permit is unknown.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

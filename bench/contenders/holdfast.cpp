@@ -59,8 +59,8 @@ made holdfast_deferring(const arena& where) {
     return std::make_unique<clients_threads>(where, deferred_release);
 }
 
-// Contender that uses holdfast in a program with an event loop. It has one client on the loop's
-// executor, and many coroutines. Like the yardstick, it uses one thread.
+// Contender that uses holdfast in a program with an event loop: one client on the loop's executor,
+// and many coroutines. It uses only one thread, like the yardstick.
 
 namespace {
 
@@ -166,7 +166,8 @@ made holdfast_confirmation(const arena& where) {
     return std::make_unique<confirmed_calls>(where);
 }
 
-// Several locks that one client takes as one lock, to compare with one round trip to the server.
+// Contender with several locks that one client takes as one lock. It is compared with one round
+// trip to the server.
 
 namespace {
 
@@ -248,7 +249,7 @@ made bare_round_trips(const arena& where) {
     return std::make_unique<asker>(where);
 }
 
-// One lock that all threads of one process want all the time.
+// Contender with one lock that all threads of the process want all the time.
 
 namespace {
 
@@ -265,7 +266,7 @@ public:
             threads_, length, [this] { lock_.lock(); }, [this] { expect_unlocked(lock_); });
     }
 
-    /// Returns the limits for the number of scripts. A local hand-over needs no script, but at
+    /// Returns a minimum and a maximum number of scripts. A local hand-over needs no script, but at
     /// least one grant comes from the server.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
@@ -275,8 +276,8 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. The server keeps the last token for ever, but a turn (one
-/// measurement) must leave no key, so each turn deletes the token.
+/// One fenced lock for all threads. The server keeps the last token for ever, so each turn (one
+/// measurement) deletes it at its end: a turn must leave no key behind.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)
@@ -307,8 +308,8 @@ made holdfast_fenced_gate(const arena& where) {
 
 namespace {
 
-/// Number of re-entries per sample. The sample is their mean time. The clock is not read for each
-/// re-entry, because reading it takes as long as a re-entry.
+/// Number of re-entries per sample; the sample is their mean time. The clock is not read for each
+/// re-entry, because reading the clock takes as long as a re-entry.
 constexpr int between_looks = 1000;
 
 class holder : public contender {
@@ -352,7 +353,7 @@ made holdfast_reentry(const arena& where) {
     return std::make_unique<holder>(where);
 }
 
-// Readers of one process that share one lock, with and without a writer.
+// Contenders in which readers of one process share one lock, with and without a writer.
 
 namespace {
 
@@ -367,8 +368,8 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Returns limits for the number of scripts. Readers that arrive within a short time share one
-    /// hold on the server. So the lower limit is the scripts of one hold.
+    /// Returns a minimum and a maximum number of scripts. Readers that arrive within a short time
+    /// share one hold at the server, so the minimum is the number of scripts for one hold.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:
@@ -385,8 +386,8 @@ protected:
     shared_mutex lock_;
 };
 
-/// The first thread writes, and the other threads read. All pairs are counted. The samples are the
-/// waits of the writer.
+/// The first thread writes, and the other threads read. All pairs are counted. A sample is how long
+/// the writer waited.
 class readers_and_writer final : public readers {
 public:
     using readers::readers;
@@ -416,7 +417,7 @@ private:
         expect_unlocked(lock_);
     }
 
-    // It is volatile, so that the compiler keeps the writes. The lock guards it.
+    // The variable is volatile, so that the compiler keeps the writes. The measured lock guards it.
     volatile bool is_written_ = false;
 };
 
@@ -430,8 +431,8 @@ made holdfast_readers_and_writer(const arena& where) {
     return std::make_unique<readers_and_writer>(where);
 }
 
-// One lock that many threads want. Each thread has its own client, and so its own entry in the
-// server's queue.
+// Contender with one lock that many threads want. Each thread has its own client, and so its own
+// entry in the server's queue.
 
 namespace {
 
@@ -442,7 +443,7 @@ public:
             members_.emplace_back(where.url());
     }
 
-    /// Measures the time from one thread's release until the next thread has the lock.
+    /// Measures the time from one thread's release until the next thread holds the lock.
     tally run(nanoseconds length) override {
         return in_threads(static_cast<int>(members_.size()), length, [this](int i) {
             const auto asked = stopwatch::now();
@@ -463,7 +464,8 @@ private:
         mutex lock{home, name_of_lock(0)};
     };
 
-    /// Returns how long to hold the lock: one to three milliseconds, the same as Curator's side.
+    /// Returns how long to hold the lock: one to three milliseconds, as long as Curator's contender
+    /// does.
     std::chrono::milliseconds hold(int i) {
         return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
     }

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout for the start of a JVM and for the end of a turn (one measurement). Both need far less
+/// Timeout for the start of a JVM and for the end of a turn (one measurement). Both take far less
 /// time, even on a busy machine.
 constexpr auto answers_within = 60s;
 
@@ -61,9 +61,9 @@ double peer::cpu_seconds() const {
 
 namespace {
 
-/// Returns the pause before a turn: one to ten milliseconds, as in Threads.java. So the request
-/// arrives at a random time within the time limit for hand-overs (`hand_off::within`) of the other
-/// process.
+/// Returns the pause before a turn: one to ten milliseconds, as in Threads.java. So a request can
+/// arrive at any moment of the time within which the other process hands its lock over
+/// (`hand_off::within`).
 std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
 }
@@ -126,7 +126,7 @@ std::string program_of_neighbour(const std::string& name) {
 
 namespace {
 
-/// Time after which the JIT compiler has compiled all functions that a measurement calls.
+/// Time of warm-up. After it, the JIT compiler has compiled all functions that a measurement calls.
 constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
@@ -146,8 +146,8 @@ public:
         return java_.finish();
     }
 
-    /// Returns no maximum number of scripts. A caller that finds the lock held makes failed
-    /// attempts, and Redisson's watchdog renews every held lock every ten seconds.
+    /// Returns no maximum. A caller that finds the lock held makes failed attempts, and Redisson's
+    /// watchdog renews every held lock every ten seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};
@@ -239,8 +239,8 @@ made redisson_rate(const arena& where) {
     return std::make_unique<redissons_turn>(where, "rate", ' ' + std::to_string(draws_of_a_rate));
 }
 
-// Curator in its own JVM. The program is one of those for the tests `./dev interop`
-// (tests/interop/others/curator). It runs a whole measurement by itself.
+// Contender with Curator, in its own JVM. The program is one of the programs for the tests `./dev
+// interop` (tests/interop/others/curator). It runs a whole measurement by itself.
 
 namespace {
 
@@ -284,8 +284,9 @@ made curator_queue(const arena& where) {
     return std::make_unique<curators_turn>(where, "queue");
 }
 
-// Redlock of other libraries (redsync and node-redlock), each in its own process. The programs are
-// made for `./dev interop` (tests/interop/others), and run a whole measurement alone.
+// Contenders with the Redlock of other libraries (redsync and node-redlock), each in its own
+// process. The programs are made for `./dev interop` (tests/interop/others), and run a whole
+// measurement by themselves.
 
 namespace {
 
@@ -323,8 +324,8 @@ public:
         return all;
     }
 
-    /// Returns no maximum number of scripts. A failed attempt is released on all nodes and
-    /// repeated, so it needs more scripts.
+    /// Returns no maximum. A failed attempt is released on all nodes and then repeated, which needs
+    /// more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }
@@ -343,8 +344,8 @@ private:
 
 } // namespace
 
-/// Creates the contender for redsync. It runs only one script in a pair, because it takes a lock
-/// with a plain SET.
+/// Creates the contender for redsync. A pair of lock and unlock runs only one script, because
+/// redsync takes a lock with a plain SET.
 made redsync_quorum(const arena& where) {
     return std::make_unique<other_quorum>(where, "redsync", 1);
 }

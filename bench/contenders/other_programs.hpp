@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders in other processes: Redisson, Curator, and the locks of other libraries. A second
+// Contenders in other processes: Redisson, Curator, and the locks of other libraries. Another
 // instance of this program can also be such a process.
 #pragma once
 
@@ -16,18 +16,19 @@
 
 namespace holdfast::bench {
 
-/// Contender in its own process. The process is bench/redisson or a second instance of this program
-/// (`be_a_neighbour`). It reads commands line by line. It lives as long as this object.
+/// Contender in its own process, which lives as long as this object. The process is bench/redisson
+/// or another instance of this program (`be_a_neighbour`). It reads commands line by line.
 class peer {
 public:
-    /// Starts the process. Throws if the process does not reply. The exception's message contains
-    /// the errors that the process wrote to `log`.
+    /// Starts the process. Throws if the process does not reply; the message then contains the
+    /// errors that the process has written to `log`.
     peer(std::vector<std::string> command, std::filesystem::path log);
 
     const std::string& version() const { return version_; } ///< first line of its output
 
-    /// Begins one turn (the operations of a given time). Until `finish`, the caller may also run
-    /// operations. `more_words` has further arguments of the turn, each after a space.
+    /// Begins one turn (operations for a given time). Until `finish`, the caller may run
+    /// operations, too. `more_words` contains further arguments of the turn, with a space in front
+    /// of each.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
     tally finish(); ///< waits for the end of the turn; throws the error that the process reports
@@ -42,13 +43,13 @@ private:
     std::string version_;
 };
 
-/// Runs as another process that wants the same lock, sometimes or all the time. It has its own
-/// client. It reads the turns from stdin until stdin ends, and writes one line for each turn. The
-/// format is that of bench/redisson's Driver. `url` is the server of the lock.
+/// Runs this program as another process that wants the same lock, sometimes or all the time. It has
+/// its own client. It reads turns from stdin until stdin ends, and writes one line for each turn,
+/// in the format of bench/redisson's Driver. `url` is the server of the lock.
 void be_a_neighbour(const char* url);
 
-/// Returns the path of a program of ./dev interop. The variable HOLDFAST_NEIGHBOURS lists these
-/// programs as `<name>=<program>;…`. `./dev bench` sets the variable. Throws `not_here`.
+/// Returns the path of a program of ./dev interop. The environment variable HOLDFAST_NEIGHBOURS,
+/// which `./dev bench` sets, lists these programs as `<name>=<program>;…`. Throws `not_here`.
 std::string program_of_neighbour(const std::string& name);
 
 // Redisson in one or several JVMs (bench/redisson).
@@ -58,9 +59,9 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Starts the JVMs of a run. The environment variable HOLDFAST_BENCH_REDISSON has the form
-/// `<version>=<class path>`. `./dev bench` sets the variable. A JVM is started at the first use,
-/// and lives as long as this object.
+/// Starts the JVMs of a run. `./dev bench` sets the environment variable HOLDFAST_BENCH_REDISSON,
+/// which has the form `<version>=<class path>`. A JVM is started at its first use, and lives as
+/// long as this object.
 class redisson {
 public:
     explicit redisson(const server& home)

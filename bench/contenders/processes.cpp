@@ -45,7 +45,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // Add one to `all.done`, because another command measured the memory.
+        // Add one to `all.done`: the memory was measured with one more command.
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }
@@ -69,7 +69,8 @@ private:
             throw std::runtime_error{all.front() + " did not run its command"};
     }
 
-    /// Returns the memory of the process that holds the lock. The command under the lock reads it.
+    /// Returns the memory of the process that holds the lock. A command that runs under the lock
+    /// reads it.
     double look_at_memory() const {
         support::child_process holder{with({"sh", "-c", "exec grep VmRSS: /proc/$PPID/status"}),
                                       "/dev/null"};
@@ -129,7 +130,7 @@ public:
         return together;
     }
 
-    /// Returns no maximum number of scripts: a waiter makes at least one failed attempt.
+    /// Returns no maximum, because a waiter makes at least one failed attempt.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }
@@ -149,7 +150,7 @@ private:
     std::vector<member> all_;
 };
 
-/// The holdfast side: one process for each waiter.
+/// Contender with holdfast: one process for each waiter.
 class our_queue final : public queue {
 public:
     explicit our_queue(const arena& where) {

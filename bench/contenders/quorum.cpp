@@ -59,13 +59,13 @@ void books_of_nodes::expect(long long scripts) const {
                                  " scripts together, and not " + std::to_string(scripts)};
 }
 
-// A lock on several servers in a program with an event loop. There is a client for each server. All
-// clients are on the loop's executor, and one thread runs everything.
+// Contender with a lock on several servers, in a program with an event loop. There is a client for
+// each server. All clients are on the loop's executor, and one thread runs everything.
 
 namespace {
 
-/// Time until all cleanup is over. If a request got no reply, it is released once more at a time
-/// when the server can no longer carry it out.
+/// Time until everything is cleaned up. If a request got no reply, its lock is released once more
+/// at a time when the server can no longer execute the request.
 constexpr auto settles_within = std::chrono::seconds{5};
 
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
@@ -133,9 +133,9 @@ public:
         return all;
     }
 
-    /// Returns no limits for the number of scripts, because a single node may run any number. A
-    /// node that is still busy with a pair is not asked for the next pair. A late grant is released
-    /// once more. run() checks the statistics of all nodes together.
+    /// Returns no limits, because a single node may run any number of scripts. A node that is still
+    /// busy with a pair is not asked for the next pair, and a late grant is released once more.
+    /// run() checks the statistics of all nodes together.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }
@@ -150,7 +150,8 @@ private:
         loop_.run();
     }
 
-    /// Lets the clients release each grant that a server sent after a majority had granted.
+    /// Gives the clients time to release late grants: grants that a server sent after a majority
+    /// had granted already.
     void settle() {
         const auto limit = stopwatch::now() + settles_within;
         do {
@@ -195,8 +196,8 @@ made holdfast_quorum_token_pairs(const arena& where) {
                                     lock_kind::token);
 }
 
-// Yardstick (program to compare with) of a lock on several servers. With a bare socket to each
-// server, it sends the request to all at once, and waits for the replies of a majority.
+// Yardstick (program to compare with) for a lock on several servers. It has a bare socket to each
+// server, sends each request to all servers at once, and waits for the replies of a majority.
 
 namespace {
 
@@ -254,9 +255,9 @@ public:
             sockets_.emplace_back(node->connect(where.way));
     }
 
-    /// Measures lock calls. A sample is the time from sending the requests until a majority has
-    /// replied. The other replies and the releases on all nodes are awaited too, but are not
-    /// measured.
+    /// Measures lock calls. A sample is the time from the sending of the requests until a majority
+    /// has replied. The loop also waits for the other replies and for the releases on all nodes,
+    /// but does not measure these waits.
     tally run(nanoseconds length) override {
         tally all;
         const auto begin = stopwatch::now();

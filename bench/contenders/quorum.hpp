@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a quorum: the one server that all contests use, and additional servers.
+// Servers of a quorum: the server that all contests use, and additional servers.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -23,7 +23,8 @@ public:
 
     std::vector<std::string> keys() const; ///< names of the keys
 
-    /// Throws if the nodes together ran another number of scripts, or if a node still has a key.
+    /// Throws if the nodes together ran another number of scripts than `scripts`, or if a node
+    /// still has a key.
     void expect(long long scripts) const;
 
 private:

@@ -35,8 +35,8 @@ void session::closes::operator()(MYSQL* handle) const noexcept {
 session::session(const support::mariadb_server& where) {
     mysql::prepare_library();
     handle_.reset(mysql_init(nullptr));
-    // With CLIENT_FOUND_ROWS, the server reports all matched rows, as with Java's driver. Without
-    // it, an UPDATE that sets the same time again would report no row.
+    // With CLIENT_FOUND_ROWS, the server reports all rows that matched, as it does for Java's
+    // driver. Without it, an UPDATE that sets the same time again would report no row.
     if (mysql_real_connect(handle_.get(), "127.0.0.1", support::mariadb_server::user,
                            support::mariadb_server::password, support::mariadb_server::schema,
                            where.port(), nullptr, CLIENT_FOUND_ROWS) == nullptr)
@@ -64,7 +64,8 @@ void session::send(const std::string& statement) {
 
 namespace {
 
-/// ShedLock's `lockAtMostFor`: as long as holdfast's lease. `lockAtLeastFor` is its default, zero.
+/// ShedLock's `lockAtMostFor`, which is as long as holdfast's lease. `lockAtLeastFor` has its
+/// default, zero.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 
@@ -192,7 +193,7 @@ support::mariadb_server& database_of(const site& where) {
 
 namespace {
 
-/// User lock of MariaDB (GET_LOCK). It ends with its session, and exists only on this server.
+/// User lock of MariaDB (GET_LOCK). It ends when its session ends, and exists only on this server.
 class user_lock {
 public:
     user_lock(const support::mariadb_server& where, const std::string& name, const std::string&)
@@ -283,8 +284,8 @@ made shed_lock_wake_up(const arena& where) {
     return std::make_unique<shed_lock_relay>(where);
 }
 
-// Measures the load of the server by waiters. One lock is held for the whole measurement. All
-// waiters want it, each through its own client or session.
+// Contender that measures the load that waiters cause on the server. One lock is held for the whole
+// measurement. All waiters want it, each through its own client or session.
 
 namespace {
 
@@ -293,11 +294,12 @@ public:
     explicit waiting_crowd(int waiters)
         : waiters_{waiters} {}
 
-    /// Runs one measurement and counts the waiters. A sample is the wait of one waiter.
+    /// Runs one measurement and counts the waiters. A sample is how long one waiter waited.
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
-            // Each waiter waits once, because the first grant comes at the end of the measurement.
+            // Each waiter waits only once, because the first grant comes at the end of the
+            // measurement.
             return in_threads(waiters_, length / 2,
                               [this](int i) { return time_of([&] { wait_and_leave(i); }); });
         });
@@ -306,7 +308,7 @@ public:
         return all.get();
     }
 
-    /// Returns no maximum number of UPDATEs, because waiters poll and holders renew.
+    /// Returns no maximum, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }

@@ -37,12 +37,13 @@ private:
     std::unique_ptr<st_mysql, closes> handle_;
 };
 
-/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL). Each statement has its own
-/// commit, and the object has its own session. ShedLock has no renewal, notifications or tokens.
+/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL). Each statement is a transaction
+/// of its own, and the object has a session of its own. ShedLock has no renewal, notifications or
+/// tokens.
 class shed_lock {
 public:
-    /// Creates the row of the lock, so that the first lock() need not create it. `who` is the value
-    /// of `locked_by`.
+    /// Creates the row of the lock, so that the first lock() need not create it. `who` is the text
+    /// for `locked_by`.
     shed_lock(const support::mariadb_server&, const std::string& name, const std::string& who);
 
     bool try_lock();
@@ -60,7 +61,7 @@ inline void lock_patiently(shed_lock& wanted) {
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
 }
 
-/// Statistics of a MariaDB server. They are the numbers of UPDATEs, because on both sides, each
+/// Statistics of a MariaDB server: the numbers of UPDATEs. In holdfast and in ShedLock, each
 /// attempt, each release and each renewal is an UPDATE.
 class database_books final : public ledger {
 public:
@@ -69,7 +70,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    /// Number of statements of all clients, including the statements that this class sends.
+    /// Number of statements of all clients. The statements of this class itself are included.
     long long commands_sent() const override;
     double cpu_seconds() const override;
 
@@ -98,13 +99,14 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the MariaDB server behind the site, for bare connections. It must be a MariaDB site.
+/// Returns the MariaDB server behind the site, for connections without holdfast. The site must be a
+/// MariaDB site.
 support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.
 
-// A lock for each thread, which nobody else wants; each thread has its own session. One function
-// uses ShedLock's statements, the other user locks (GET_LOCK), without lease and token.
+// Contenders in which each thread has a session and a lock of its own. One function uses ShedLock's
+// statements. The other uses user locks (GET_LOCK), which have no lease and no token.
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 
@@ -114,8 +116,8 @@ made holdfast_threads_without_bell(const arena&);
 // Measures the time from a release until a waiter that polls every 20 ms has the lock.
 made shed_lock_wake_up(const arena&);
 
-// Waiters for one lock that is held for the whole measurement. Each holdfast waiter has its own
-// client. The waiters with ShedLock's statements poll every 20 ms.
+// Contenders with waiters for one lock that is held for the whole measurement. Each holdfast waiter
+// has its own client. The waiters with ShedLock's statements poll every 20 ms.
 made holdfast_waiters(const arena&);
 made shed_lock_waiters(const arena&);
 

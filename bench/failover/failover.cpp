@@ -180,8 +180,8 @@ void held_locks::release() {
     }
 }
 
-/// Returns whether the release succeeded. It fails if a cluster node still replies, shortly after a
-/// failover, that the cluster is down.
+/// Returns whether the release succeeded. Shortly after a failover it may fail, because a cluster
+/// node still replies that the cluster is down.
 bool held_locks::takes(way& one, const std::string& release) try {
     requests::expect_released(*ask_composed(one.to, release));
     return true;
@@ -191,7 +191,7 @@ bool held_locks::takes(way& one, const std::string& release) try {
 
 namespace {
 
-/// Time after which a new subscriber has made one more attempt for the lock and sleeps.
+/// Time after which a new subscriber has made one more attempt to get the lock, and sleeps.
 constexpr auto asleep_after = 500ms;
 
 /// Result of one round, in seconds.

@@ -31,7 +31,7 @@ struct grants {
 };
 
 /// The two callers of one library (holdfast or Redisson) in a failover. Each caller has its own
-/// client, and repeats a failed call.
+/// client, and repeats a call that fails.
 class applicants {
 public:
     virtual ~applicants() = default;
@@ -43,15 +43,16 @@ public:
     virtual void ask() = 0; ///< requests the free lock now
 
     /// Waits until both locks are granted, and releases them. If a lock is not granted in time, the
-    /// end of the wait is used as the time of the grant.
+    /// end of the wait counts as the time of its grant.
     virtual grants finish() = 0;
 };
 
 std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
-/// Locks that are held while a primary fails. When a replica is promoted, they are released there
-/// at once. No client has subscribed there yet, so the waiters get no notification.
+/// Locks that are held when a primary fails. When a replica is promoted, they are released at the
+/// replica at once. The waiters get no notification, because no client has subscribed at the
+/// replica yet.
 class held_locks {
 public:
     /// Takes the locks on the primary, over bare connections. Checks that the replicas have the

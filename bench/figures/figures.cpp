@@ -71,11 +71,11 @@ const discipline hand_offs = {
     {".server_cpu", "us/hand-off", better::lower, &turn::server_cpu_us},
 };
 
-/// Figures of hand-overs, if the yardstick uses no server.
+/// Figures of hand-overs, for a yardstick that uses no server.
 const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
 
-/// Figures of hand-overs while another process also wants the lock. The waits of that process are
-/// measured separately.
+/// Figures of hand-overs while another process also wants the lock. The waiting times of that
+/// process are measured separately.
 const discipline hand_offs_beside = {hand_offs.front()};
 
 const discipline re_entries = {
@@ -104,8 +104,8 @@ const discipline acquisitions = {
     {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
 };
 
-/// Figures of readers with one writer. The writer's waits have their own figures, because they
-/// would not be visible among the many waits of readers.
+/// Figures of readers with one writer. The waiting times of the writer have figures of their own,
+/// because otherwise they would be lost among those of the many readers.
 const discipline pairs_beside_a_writer = {
     {"", "pairs/s", better::higher, &turn::per_second},
     {".writer.p50", "us waited", better::lower, &turn::p50_us},
@@ -135,7 +135,7 @@ const discipline added_to_calls = {
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
-/// Figures of waiters that only wait.
+/// Figures of waiters that do nothing but wait.
 const discipline waits = {
     {".server_cpu", "% of a core", better::lower, &turn::server_share},
 };
@@ -157,7 +157,7 @@ bool can_be_compared(const comparison& seen) {
                                                    [](double each) { return each == 0; });
 }
 
-/// Throws if a goal names a figure that does not exist. Such a goal could never fail.
+/// Throws if a goal names a figure that does not exist, because such a goal could never fail.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
     for (const auto& [suffix, limit] : wanted)
@@ -250,7 +250,7 @@ std::string line(const Words&... words) {
     return out;
 }
 
-/// Formats a number with its meaningful digits.
+/// Formats a number with as many digits as are meaningful.
 std::string amount(double number) {
     const char* const format = number < 0.1    ? "%.2g"
                                : number < 10   ? "%.2f"
@@ -295,8 +295,7 @@ std::string json(const std::string& words) {
 std::string json(const std::optional<spread>& of) {
     if (!of)
         return "null";
-    // Append piece by piece, because at -O3, g++ 12 wrongly warns of an overlap for "[" + text (PR
-    // 105651).
+    // Append piece by piece. At -O3, g++ 12 wrongly warns of an overlap for "[" + text (PR 105651).
     std::string out = "[";
     out += json(of->low);
     out += ", ";

@@ -26,7 +26,7 @@ spread spread_of(const std::vector<double>& all);
 /// samples. `all` must not be empty.
 double percentile_us(std::vector<std::chrono::nanoseconds>& all, double part);
 
-/// Point of a distribution: this `part` of the samples took at most `us` microseconds.
+/// Point of a distribution: the fraction `part` of the samples took at most `us` microseconds.
 struct mark {
     double part, us;
 };
@@ -44,7 +44,8 @@ struct turn {
     double server_cpu_us; ///< per operation; CPU time that the server itself reports
     double memory_kb;     ///< memory of one process, if the contender starts processes
     double commands;      ///< commands that the server received per operation
-    /// Server's CPU use during the whole turn, in percent of a core, per operation of the turn.
+    /// CPU use of the server during the whole turn, in percent of a core, for one operation of the
+    /// turn.
     double server_share;
 };
 
@@ -61,8 +62,9 @@ struct outcome {
 
 enum class better { higher, lower };
 
-/// Limits of a figure. If higher is better, a limit is the smallest acceptable value; otherwise it
-/// is the largest acceptable value. If both limits are given, both must be met.
+/// Limits of a figure. If a higher value is better, a limit is the least acceptable value;
+/// otherwise it is the greatest acceptable value. If both limits are given, the figure must be
+/// within both.
 struct goal {
     std::optional<double> ratio{}; ///< limit of holdfast's value divided by the yardstick's
     std::optional<double> value{}; ///< limit of holdfast's value
@@ -87,8 +89,8 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0: the figure has no ratio, and its value is holdfast's value minus the yardstick's
-    /// value, divided by this number.
+    /// If not 0: the figure has no ratio. Its value is the difference between holdfast's and the
+    /// yardstick's value, divided by this number.
     int more_by_parts = 0;
 };
 
@@ -106,7 +108,7 @@ using goals = std::map<std::string_view, goal>;
 std::vector<figure> figures(const std::string& contest, const discipline&, const goals&,
                             const std::vector<round>&);
 
-/// Value that was measured once, without a comparison.
+/// Value that was measured only once, without a comparison.
 struct sighting {
     const char* suffix;
     const char* unit;
@@ -115,7 +117,8 @@ struct sighting {
 };
 std::vector<figure> figures(const std::string& contest, const goals&, const std::vector<sighting>&);
 
-/// Values that were measured several times, on both sides or only for holdfast.
+/// Values that were measured several times, either for holdfast and the yardstick or only for
+/// holdfast.
 struct comparison {
     const char* suffix;
     const char* unit;
@@ -137,8 +140,8 @@ std::string table_line(const figure&);
 /// high]. A missing value is null.
 std::string json_line(const figure&);
 
-/// Returns a line for a contest that could not be run. Its goals are not met, but that is not a
-/// failure.
+/// Returns a line for a contest that could not be run. Its goals are not met, but this does not
+/// count as a failure.
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 

@@ -12,17 +12,17 @@ namespace holdfast::bench {
 using std::chrono::nanoseconds;
 
 /// Result of one turn of a contender: the number of operations, the time of the whole turn, and the
-/// samples. There is one sample per operation, in no particular order. A sample is the time that
-/// the operation took, or only its time of waiting.
+/// samples. There is one sample for each operation, in no particular order. A sample is the time
+/// that the operation took, or only the time that it waited.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};
     std::vector<nanoseconds> samples{};
 };
 
-/// Parses the line of a contender in another process. The line has `done`, `elapsed` and the
-/// samples, the last two in nanoseconds; or it has `failed` and a reason. Throws the reason if
-/// there is one, and an error for any other line.
+/// Parses a line of a contender in another process. The line is either `done`, `elapsed` and the
+/// samples, the last two in nanoseconds, or `failed` and a reason. Throws the reason if there is
+/// one, and an error for any other line.
 tally read_tally(std::string_view line);
 
 /// Formats the result as such a line, see read_tally().

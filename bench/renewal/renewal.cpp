@@ -26,8 +26,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int in_flight = 512;
-// Time between two checks. It is long, so that the checks need little CPU time of the client's
-// thread.
+// Time between two checks of the condition. It is long, so that the checks use little CPU time of
+// the client's thread.
 constexpr auto between_looks = 200ms;
 
 } // namespace
@@ -98,8 +98,8 @@ asio::awaitable<void> many_leases::release_one(int i) {
 
 namespace {
 
-/// Channel of the server's notifications about changes of a key's TTL. Grants and renewals change
-/// the TTL.
+/// Channel on which the server reports that the TTL of a key was changed. Grants and renewals
+/// change the TTL.
 constexpr std::string_view channel = "__keyevent@0__:expire";
 
 /// Returns the lock's number from its key. Returns less than 0 for a key of another program.
@@ -128,7 +128,7 @@ watcher::~watcher() {
     try {
         ask(control_, {"CONFIG", "SET", "notify-keyspace-events", ""});
     } catch (const std::exception&) {
-        // The failure is ignored: the server has ended, so its setting need not be reset.
+        // Ignore the failure: the server has ended, so its setting need not be reset.
     }
     ::shutdown(subscriber_->fd, SHUT_RDWR);
 }
@@ -152,14 +152,14 @@ void watcher::heard(int lease, stopwatch::time_point now) {
     it.last = now;
 }
 
-// Measures during two periods, in each of which all leases are renewed once. In the first period,
-// the server notifies a watcher of each renewal, to measure the delay. These notifications cost CPU
-// time, so the CPU use is measured in the second period, without a watcher.
+// The measurement has two periods, in each of which all leases are renewed once. In the first
+// period, the server reports each renewal to a watcher, which measures the delay. These reports
+// cost CPU time, so the CPU use is measured in the second period, without a watcher.
 
 namespace {
 
-/// A third of the default lease: the latest time of a renewal. A renewal may come up to a tenth of
-/// this time earlier.
+/// Latest time of a renewal: a third of the default lease. A renewal may come earlier by up to a
+/// tenth of this time.
 constexpr nanoseconds due_after = 10s;
 
 double seconds(nanoseconds length) {
@@ -183,9 +183,9 @@ usage used_so_far(const accounts& books) {
 
 using progress = std::function<void(const char*)>;
 
-/// Returns the delay of the latest renewal. Renewal times are random, so among many leases, some
-/// are due only after the whole third of the lease. Therefore a delay of all renewals is fully
-/// visible.
+/// Returns the delay of the latest renewal. Each renewal is sent earlier than necessary by a random
+/// time. Among many leases, a few are renewed only at the latest time. So if all renewals are
+/// delayed, these few show the whole delay.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;
@@ -251,21 +251,20 @@ namespace {
 constexpr nanoseconds whole_period = 10s;
 constexpr int periods = 3;
 
-/// CPU use of one of the two compared sides, in percent of one core, for each period.
+/// CPU use of one of the two compared sides in each period, in percent of one core.
 struct expenses {
     std::vector<double> client, servers;
 };
 
-/// Counts the sides that have taken all their locks. If one side has failed, `failed` ends the wait
-/// of the other side.
+/// Counts the sides that have taken all their locks, so that both sides begin together. If one side
+/// has failed, `failed` ends the wait of the other side.
 struct meeting_point {
     std::atomic<int> ready{0};
     std::atomic<bool> failed{false};
     bool is_over() const { return ready == 2 || failed; }
 };
 
-/// Keeps the leases for one period on the calling thread. The thread does nothing else in the
-/// meantime.
+/// Keeps the leases for one period on the calling thread, which does nothing else.
 void keep_a_period(many_leases& kept, accounts& books, int leases, expenses& all) {
     books.clear();
     const auto begin = stopwatch::now();

@@ -31,7 +31,7 @@ public:
     void release(); ///< returns when all releases are acknowledged
     bool are_held() const;
 
-    /// Runs only the client's own work until `over` returns true. Calls `over` every 200 ms.
+    /// Lets only the client work until `over` returns true. Calls `over` every 200 ms.
     void keep_until(const std::function<bool()>& over);
 
 private:
@@ -47,8 +47,8 @@ private:
     std::vector<lease> leases_;
 };
 
-/// Records the grant and the renewals of each lease. The server sends keyspace notifications about
-/// them. A connection with its own thread receives the notifications.
+/// Records the grant and the renewals of each lease. The server reports them as keyspace
+/// notifications, which a connection with its own thread receives.
 class watcher {
 public:
     /// Starts to watch the locks with numbers below `leases`.
@@ -61,7 +61,7 @@ public:
     /// Returns how many leases have been renewed at least once.
     int renewed() const { return renewed_; }
 
-    /// Returns the longest time between two renewals of a lease, or between its grant and its first
+    /// Returns the longest time between two renewals of a lease, or between a grant and the first
     /// renewal. Call it after all leases have been renewed.
     nanoseconds longest_without() const { return nanoseconds{longest_}; }
 
@@ -82,8 +82,8 @@ private:
 };
 
 /// Measures the cost of many leases. The figures are `NAME.bytes` (memory) and `NAME.client_cpu` of
-/// this process, `NAME.server_cpu` and `NAME.delay`. Passes texts about the present step to
-/// `progress`. Throws if a lease is lost, or if the server did not get a renewal of each lease.
+/// this process, `NAME.server_cpu` and `NAME.delay`. Reports its present step to `progress`. Throws
+/// if a lease is lost, or if the server did not get a renewal of each lease.
 std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 

@@ -37,8 +37,8 @@ enum class cores { the_last, all_others };
 void run_on(cores);
 
 /// Measures how much CPU time other programs have used since its construction. If they use much,
-/// client and server do not have a core each. The side that needs more CPU time then looks slower,
-/// even if it uses this time while the server also works.
+/// client and server do not each have a core. The side of a contest that needs more CPU time then
+/// looks slower than it is.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

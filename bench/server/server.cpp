@@ -129,8 +129,8 @@ long long accounts::leases_extended() const {
     return successes({"cmdstat_pexpire:"});
 }
 
-/// Returns the names of all keys. Leaves out the keys in which the server remembers requests, which
-/// expire after a minute. DBSIZE cannot be used, because it also counts expired keys that were not
+/// Returns the names of all keys, except the keys in which the server remembers requests; these
+/// expire after a minute. DBSIZE cannot be used, because it also counts expired keys that are not
 /// removed yet.
 std::vector<std::string> accounts::keys() const {
     std::vector<std::string> all;
@@ -186,9 +186,9 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
-/// Runs redis-server in the child process. The child has its own process group, so that Ctrl-C
-/// reaches only the benchmark, which then stops the server. If the benchmark ends in another way,
-/// the kernel kills the server.
+/// Runs redis-server in the child process. The child has its own process group, so Ctrl-C reaches
+/// only the benchmark, which then stops the server. If the benchmark ends in another way, the
+/// kernel kills the server.
 [[noreturn]] void become(const std::vector<char*>& command, const char* log, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent)
@@ -280,7 +280,7 @@ void server::wait_until_it_answers() {
 void server::stop() noexcept {
     if (process_ < 0)
         return;
-    // Kill the server, because it has nothing to save, and its folder is also removed.
+    // Kill the server: it has nothing to save, and its folder is removed, too.
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis-server process for the benchmark, a bare connection to it, and its statistics. Also defines
-// how a contest sees the server of any store (`site`) and its statistics (`ledger`).
+// redis-server process for the benchmark, a connection to it without holdfast, and its statistics.
+// Also defines how a contest sees a server of any store (`site`) and its statistics (`ledger`).
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -47,12 +47,12 @@ reply ask(const connection&, const std::vector<std::string_view>& words);
 /// Sends a request that is encoded in the server's protocol already. Reads the reply.
 reply ask_composed(const connection&, std::string_view request);
 
-// Interface of a server's statistics (`ledger`). They prove that the server did the work, so that a
-// contender that does nothing cannot look fast.
+// Interface of a server's statistics (`ledger`). The statistics prove that the server did the work,
+// so a contender that does nothing cannot look fast.
 
-/// Limits for the number of scripts that a server has run. They follow from the number of
-/// operations that a contender reports. On ZooKeeper they limit the writes, and on MariaDB the
-/// UPDATEs.
+/// Minimum and maximum of the number of scripts that a server has run. They are computed from the
+/// number of operations that a contender reports. On ZooKeeper they limit the number of writes, and
+/// on MariaDB the number of UPDATEs.
 struct claim {
     long long least, most;
 };
@@ -63,8 +63,8 @@ public:
 
     virtual void clear() = 0; ///< resets all numbers to zero
 
-    /// Returns why the server's numbers are not within the limits `claim`, or which keys were left
-    /// behind. The result is empty if there is no problem.
+    /// Returns why the server's numbers are outside the limits `claim`, or which keys were left
+    /// behind. The result is empty if everything is right.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;
@@ -92,8 +92,8 @@ public:
     /// included.
     long long scripts_run() const;
 
-    /// Returns the number of requests to run a script, to subscribe or to unsubscribe, including
-    /// refused requests. Commands inside scripts and PINGs are not included.
+    /// Returns the number of requests to run a script, to subscribe or to unsubscribe. Refused
+    /// requests are included. Commands inside scripts and PINGs are not included.
     long long commands_sent() const override;
 
     /// Returns how many times a TTL was set, inside and outside scripts. A grant also sets a TTL.
@@ -115,7 +115,7 @@ std::string server_program();
 enum class transport { unix_socket, tcp_loopback };
 
 /// Server that listens on a unix socket and on the loopback device. It uses a temporary folder, and
-/// saves nothing. It ends with this process, even after a crash.
+/// saves nothing. It ends when this process ends, even after a crash.
 class server {
 public:
     /// Starts the server, and returns when it replies. If the server cannot start, throws an error
@@ -166,7 +166,7 @@ struct site {
     std::string url;                  ///< URL for `client`, without parameters
     std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Creates the statistics if the servers are not Redis.
+    /// Function that creates the statistics. Empty: the servers are Redis servers.
     std::function<std::unique_ptr<ledger>()> books{};
     support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
 };
@@ -177,9 +177,9 @@ connection connect_to(std::uint16_t port);
 std::vector<connection> connect_to_all(const site&);
 std::vector<connection> connect_to_primaries(const site&);
 
-/// Additional servers for locks on several servers. A server is started at its first use. It runs
-/// until the end of the benchmark, because a JVM that is connected to it would otherwise report
-/// errors.
+/// Additional servers, for locks on several servers. Each server is started at its first use, and
+/// runs until the end of the benchmark. If it ended earlier, a JVM that is connected to it would
+/// report errors.
 class more_servers {
 public:
     const server& at(std::size_t which) {

@@ -33,7 +33,7 @@ double keeper_books::cpu_seconds() const {
     return cpu_seconds_of(server_.pid());
 }
 
-/// Returns the number of the last transaction, from a server's line such as "Zxid: 0x1f".
+/// Returns the number of the last transaction. It is in a line of the server such as "Zxid: 0x1f".
 long long keeper_books::transactions() const {
     constexpr std::string_view before = "Zxid: ";
     const std::string said = server_.say("srvr");
@@ -216,8 +216,8 @@ public:
         return {&nodes_.replica_of(primary())};
     }
 
-    /// Returns whether the failing primary has the lock's slot. The slots are distributed evenly,
-    /// so the first primary has the first third.
+    /// Returns whether the primary that fails has the lock's slot. The slots are distributed
+    /// evenly, so the first primary has the first third of them.
     bool is_kept_by_primary(const std::string& name) const override {
         return redis::key_slot(name) < redis::slot_count / 3;
     }

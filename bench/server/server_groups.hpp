@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers in addition to the single Redis server: replicas, clusters, Sentinels, servers of other
-// stores, groups with a failover, and servers that are made to fail.
+// stores, groups with a failover, and servers that a measurement makes fail.
 #pragma once
 
 #include "bench/server/server.hpp"
@@ -20,8 +20,8 @@
 
 namespace holdfast::bench {
 
-/// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number. The
-/// number of transactions may include heartbeats.
+/// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number.
+/// Heartbeats may be transactions, too, and are then counted.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)
@@ -48,8 +48,8 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Groups of connected servers, the same as in the tests. A group is started at its first use. It
-/// runs until the thread that first used it ends, at the end of the benchmark.
+/// Groups of servers that are connected to each other, as in the tests. A group is started at its
+/// first use. It runs until the thread that used it first ends, at the end of the benchmark.
 class server_groups {
 public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
@@ -95,9 +95,9 @@ site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
 site one_keeper(server_groups&); ///< throws `not_here`
 
-/// Kind of a primary's failure. `kill` is kill -9. `stop` is SIGSTOP: connections stay open, and
-/// the primary does not reply. `order` is a command to hand over to a replica while all nodes are
-/// healthy.
+/// How a primary fails. `kill`: it is killed (kill -9). `stop`: it gets SIGSTOP, so its connections
+/// stay open, but it does not reply. `order`: all nodes are healthy, and a command hands over to a
+/// replica.
 enum class fault { kill, stop, order };
 
 /// Group of servers in which a replica replaces a primary that has failed.
@@ -107,7 +107,7 @@ public:
 
     virtual std::string url() const = 0; ///< URL for `client`
 
-    /// Returns Redisson's arguments: a word for the kind of group, and addresses.
+    /// Returns the arguments for Redisson: a word for the kind of group, and the addresses.
     virtual std::string words_for_redisson() const = 0;
 
     virtual void restore() = 0; ///< makes all servers run, empty and healthy
@@ -129,14 +129,15 @@ private:
 std::unique_ptr<realm> cluster_realm(server_groups&);
 std::unique_ptr<realm> sentinel_realm(server_groups&);
 
-/// Server for one client, over TLS, and the network path to it. Both can be made to fail.
+/// Server for one client, over TLS, and the network path to the server. A measurement can make both
+/// fail.
 class troubled_server {
 public:
     virtual ~troubled_server() = default;
 
     virtual std::string url() const = 0; ///< URL for `client`
 
-    /// Closes all connections at once (RST). New connections are possible.
+    /// Closes all connections at once (RST). New connections can be opened.
     virtual void cut() = 0;
     /// Stops the server with SIGSTOP. Connections stay open and new connections are accepted, but
     /// the server does not reply.

@@ -97,8 +97,8 @@ asio::awaitable<void> working_client::work(mutex& lock) {
 
 namespace {
 
-/// Time limit until the client works again. It is long, because a server may need long to start,
-/// and a client pauses before it connects again.
+/// Time limit until the client works again. It is long: a server may take long to start, and a
+/// client pauses before it connects again.
 constexpr auto works_again_within = 30s;
 
 void let_work(troubled_server&) {
@@ -112,7 +112,7 @@ void cut_often(troubled_server& server) {
     }
 }
 
-/// Stops the server for longer than the timeouts of a request and of a connection attempt.
+/// Stops the server for longer than the timeouts of a request and of an attempt to connect.
 void be_silent(troubled_server& server) {
     server.freeze();
     std::this_thread::sleep_for(4s);

@@ -39,7 +39,7 @@ constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_
                                                           {"latch", counter_kind::latch},
                                                           {"rate", counter_kind::rate}};
 
-/// Formats a duration in the largest unit that divides it without remainder, so that different
+/// Formats a duration in the largest unit that divides it without a remainder. So different
 /// durations never look equal.
 std::string exactly(duration length) {
     const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
@@ -453,8 +453,8 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
 }
 
 /// Waits until the latch is set and closed. Returns false if the timeout `timeout` passes first.
-/// The function polls, because the server sends no notification when a latch is set. If the server
-/// cannot be reached, it goes on polling, and fails only after `outage`.
+/// The function polls, because the server sends no notification when a latch is set. While the
+/// server cannot be reached, the function continues to poll, for at most `outage`.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout,
                     holdfast::duration outage) {
     using holdfast::boot_clock;
@@ -482,12 +482,12 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
     }
 }
 
-/// Carries out the command and returns whether it succeeded. The read-only command `count` always
-/// succeeds.
+/// Executes the command and returns whether it succeeded. The command `count` only reads, and
+/// always succeeds.
 bool carry_out(holdfast::latch& of, const look_options& given, const latch_command& what,
                boost::json::object& told) {
-    // Send a query first. A change would wait for a server that cannot be reached, but a query
-    // fails at once, as in every other verb.
+    // Send a query first. Like every other verb, the command must fail at once if the server cannot
+    // be reached. A query fails at once, but a change would wait for the server.
     const std::int64_t left = answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
@@ -519,8 +519,8 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
     return true;
 }
 
-/// Prints that the request was carried out, but too few replicas have confirmed it. The error does
-/// not say whether the latch was changed, so the text fits both cases. Returns the exit status.
+/// Prints that the request was executed, but too few replicas have confirmed it. The error does not
+/// say whether the latch was changed, so the text fits both cases. Returns the exit status.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."

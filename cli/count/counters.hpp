@@ -50,9 +50,10 @@ int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_ki
 int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
                   std::size_t limit, bool names_only);
 
-/// Counters whose keys show their kind: rate limiters, and leased semaphores with a held permit.
-/// Other counters are plain numbers, which may belong to any program. If the server refuses to list
-/// a kind, a message on stderr says so, and that kind is left out. `given.name` is the pattern.
+/// Counters whose keys show their kind: rate limiters, and leased semaphores of which a permit is
+/// held. All other counters are plain numbers, which may belong to any program. If the server
+/// refuses to list a kind, prints a message on stderr and leaves that kind out. `given.name` is the
+/// pattern.
 struct known_counters {
     struct entry {
         holdfast::counter_kind kind;
@@ -66,8 +67,8 @@ struct known_counters {
 };
 known_counters find_known_counters(holdfast::client&, const look_options& given, std::size_t limit);
 
-/// Prints on stderr that the list is incomplete, and the reason. `limited` is the noun for an
-/// entry, for example "lock". There can be more than `limit` entries.
+/// Prints on stderr that the list is incomplete, and why. `limit` is the maximum number of entries,
+/// and `limited` is the noun for an entry, for example "lock".
 void tell_incomplete(std::string_view limited, std::size_t limit,
                      const std::vector<std::string>& unreachable);
 

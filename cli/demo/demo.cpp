@@ -140,16 +140,16 @@ int demo_board::total() const {
     return std::accumulate(done_.begin(), done_.end(), 0);
 }
 
-/// Returns the number of lost additions so far. It may be too low for a moment, because a worker
-/// reports an addition after it has written the file.
+/// Returns the number of lost additions so far. The result may be too low for a moment, because a
+/// worker writes the file first and reports the addition after that.
 long demo_board::lost() const {
     return std::max(0L, total() - number_);
 }
 
-// Processes that the demo starts. They read the URL of the server from HOLDFAST_URL, because other
-// users could see a password on a command line. A worker's stdin is the file with the number. A
-// worker writes one byte to stdout for each addition. A holder writes one byte to stdout when it
-// has the lock. SIGTERM asks a worker or a holder to release the lock and to end.
+// Processes that the demo starts: workers and a holder. They read the URL of the server from
+// HOLDFAST_URL, because other users could see a password on a command line. A worker's stdin is the
+// file with the number. A worker writes one byte to stdout for each addition. The holder writes one
+// byte to stdout when it has the lock. After SIGTERM, each of them releases its lock and ends.
 
 namespace {
 
@@ -180,7 +180,8 @@ void add_without_lock(int count) {
         add_one_to_file();
 }
 
-/// Blocks SIGTERM in this thread and in its later threads. Returns the set with this signal.
+/// Blocks SIGTERM in this thread and in the threads that it starts later. Returns the signal set
+/// that contains SIGTERM.
 sigset_t block_sigterm() {
     sigset_t blocked;
     sigemptyset(&blocked);
@@ -195,7 +196,8 @@ bool has_arrived(const sigset_t& blocked) {
     return ::sigtimedwait(&blocked, nullptr, &no_wait) > 0;
 }
 
-/// Lease of the workers' lock. It is short, because SIGKILL may end a worker that holds the lock.
+/// Lease of the workers' lock. It is short, because a worker may be killed (SIGKILL) while it holds
+/// the lock.
 constexpr std::chrono::seconds worker_lease{5};
 
 void add_with_lock(int count, const std::string& url, const std::string& name) {
@@ -252,8 +254,8 @@ int demo_holder(const inheritance&, arguments given) {
 
 namespace {
 
-/// Creates a file and removes its name at once, so that the demo leaves no file behind, even if it
-/// is killed.
+/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
+/// killed.
 descriptor make_number_file() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
     descriptor file{::mkostemp(path.data(), O_CLOEXEC)};
@@ -268,8 +270,9 @@ long read_number(const descriptor& file) {
     return std::strtol(text, nullptr, 10);
 }
 
-/// Signals that ask the demo to end. Without this class they would end this process at once. Then
-/// the kernel would kill the processes that the demo has started, and the lock would stay held.
+/// Receives the signals that ask the demo to end. Without this class they would end this process at
+/// once. The kernel would then kill the processes that the demo has started, and the lock would
+/// stay held.
 class end_signals {
 public:
     /// Catches the signals, except those that were ignored at the start of this program.
@@ -299,8 +302,8 @@ private:
     std::optional<int> arrived_{};
 };
 
-/// Time after a signal in which the processes of the demo end and the lock is released. After it,
-/// the demo kills them, because their server may be away.
+/// Time for the processes of the demo to end and to release the lock after a signal. After this
+/// time the demo kills them, because the server may be unreachable.
 constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
@@ -417,7 +420,7 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // the server is away, and the lock ends with its lease
+            // Ignore the failure: the server cannot be reached, and the lock ends with its lease.
         }
         loop.stop(); // a request may still wait for its reply
     }
@@ -542,8 +545,8 @@ Exit status:
    69   the server cannot be reached, or refuses the request
 )";
 
-/// Returns a lock name that no other run uses. Takes and releases this lock once, to check that the
-/// server grants locks.
+/// Chooses a lock name that no other run uses, and returns it. Takes and releases this lock once,
+/// to check that the server grants locks.
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);

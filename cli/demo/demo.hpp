@@ -14,8 +14,8 @@
 
 namespace cli {
 
-/// Output of the demo. On a terminal with 80 columns or more, it redraws tables in place, in
-/// colours unless NO_COLOR is set. Elsewhere (a pipe, TERM=dumb) it only appends lines.
+/// Output of the demo. On a terminal with 80 columns or more, it redraws tables in place; it uses
+/// colours unless NO_COLOR is set. On any other output (a pipe, TERM=dumb) it only appends lines.
 class demo_screen {
 public:
     demo_screen();

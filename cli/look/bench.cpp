@@ -32,7 +32,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using times = std::vector<std::chrono::nanoseconds>;
 
-/// Locks and unlocks until `end`. Calls that start before `counted_from` are a warm-up and are not
+/// Locks and unlocks until `end`. Calls that start before `counted_from` only warm up; they are not
 /// measured.
 times pairs_until(holdfast::mutex& lock, clock::time_point counted_from, clock::time_point end,
                   const std::atomic<bool>& failed) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast doctor`: checks whether a server is suitable for locks. Reports as text or as JSON.
+// `holdfast doctor`: checks whether a server is suitable for locks, and prints a report as text or
+// as JSON.
 #include "cli/look/doctor.hpp"
 
 #include "cli/command_line.hpp"
@@ -40,7 +41,7 @@ namespace {
 constexpr std::size_t severity_width = 9, topic_width = 13;
 
 /// Prints the text, wrapped to the terminal's width. The first line begins at column `indent`,
-/// because something was printed there before.
+/// because the line already contains other text.
 void print_wrapped(const std::string& text, std::size_t indent) {
     constexpr std::size_t least = 30; // least width; a narrower terminal wraps the lines again
     const std::size_t columns = form_of(STDOUT_FILENO).columns;
@@ -214,7 +215,7 @@ std::vector<diagnosis> examine_each(node_list& of, const std::string& name) {
 }
 
 /// Returns the votes of the lock when all nodes have replied, or after a timeout. The lock is
-/// granted as soon as a majority has replied, so the other votes arrive later.
+/// granted as soon as a majority has replied, so some votes arrive later.
 holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
     constexpr std::chrono::milliseconds timeout{1000}, look_again{10};
     const holdfast::time_point give_up_at = holdfast::boot_clock::now() + timeout;
@@ -240,8 +241,8 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             std::string{remedy_for_votes}};
 }
 
-/// Returns why the nodes could not be asked. Uses a blocking call, because an asynchronous call
-/// reports only an error code and no text.
+/// Returns why the nodes could not be asked. Makes a blocking call, because the error of an
+/// asynchronous call has a code but no text.
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {
         if (lock.try_lock())
@@ -332,7 +333,7 @@ int examine_quorum(const look_options& given) {
                  " nodes answer; these do not: " + servers_without_answer(all, each),
              "see what is said of these nodes above"});
     severity worst = together.worst();
-    // A quorum tolerates an unreachable node, so an unreachable node is only a warning.
+    // A quorum works without an unreachable node, so this finding is only a warning.
     for (const diagnosis& one : each)
         worst = std::max(worst, was_reached(one) ? one.worst() : severity::warning);
     given.json ? print_quorum_json(all, each, together, worst)

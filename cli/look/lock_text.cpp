@@ -19,7 +19,8 @@ using holdfast::lock_owner;
 using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// Parts of an owner's text `<uuid>:<number>`. The suffix `:write` of a writer is left out.
+/// Parts of an owner's text `<uuid>:<number>`. A writer's text ends with `:write`, which is left
+/// out.
 struct owner_parts {
     std::string client, number;
 };

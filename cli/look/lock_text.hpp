@@ -23,8 +23,8 @@ std::string in_words(holdfast::duration);
 /// how long another client's session will last.
 bool ends_with_session(const holdfast::lock_state&);
 
-/// Returns the remaining lease, formatted by `in_words`. If the lease has no end, or ends with the
-/// holder's session, the text says so.
+/// Returns the remaining lease in the format of `in_words`. If the lease never expires, or ends
+/// with the holder's session, the text says so.
 std::string left_in_words(const holdfast::lock_state&);
 
 /// Formats a date as `2026-11-21 18:14`, in the time zone of this machine.
@@ -37,7 +37,8 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
-/// Describes a waiter in the form of `owner_in_words`, and says how long its queue entry lasts.
+/// Describes a waiter in the form of `owner_in_words`. Also says how long the waiter's entry in the
+/// queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
 /// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".
@@ -65,7 +66,7 @@ boost::json::object free_in_json(std::string_view name, std::uint64_t last_token
 
 boost::json::array texts_in_json(const std::vector<std::string>&);
 
-/// Adds a list of the cluster's servers that could not be asked, unless the list is empty.
+/// Adds a list of the cluster's servers that could not be asked. Adds nothing if the list is empty.
 void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
 
 /// Writes the object to stdout, on one line. Escapes control characters.

@@ -36,7 +36,8 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
 
 namespace {
 
-/// Default of `options::unavailable_timeout`. Behind Sentinels and in a cluster it is longer.
+/// Default of `options::unavailable_timeout` for a single server. Behind Sentinels and in a
+/// cluster, the default is longer.
 constexpr std::chrono::seconds usual_outage{10};
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions shared by the verbs (subcommands) that inspect locks without taking a lock.
+// Functions that are shared by the verbs (subcommands) that inspect locks without taking them.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -22,14 +22,13 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    /// Name of a lock, or a pattern. Without an argument, it is the verb's default.
+    /// Name of a lock, or a pattern. If the user gave none, it is the default of the verb.
     std::string name{};
     std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
-    /// Longest time between two polls of a call that waits. If the URL contains a value, that value
-    /// is used instead.
+    /// Longest time between two polls of a call that waits. A value in the URL has priority.
     std::optional<holdfast::duration> asks_within{};
-    /// Longest time that a call waits for a server that cannot be reached. If the URL contains a
-    /// value, that value is used instead.
+    /// Longest time that a call waits for a server that cannot be reached. A value in the URL has
+    /// priority.
     std::optional<holdfast::duration> outage_within{};
 };
 
@@ -39,14 +38,14 @@ enum class lock_word { none, optional, required };
 /// Registers the options --json and --url.
 void expect_server(CLI::App&, look_options&);
 
-/// Parses --json, --url, the lock's name, and the other registered options. Returns false if the
-/// user asked for help, after printing the help. Throws `usage_error` for a mistake.
+/// Parses --json, --url, the lock's name, and the other registered options. If the user asked for
+/// help, prints the help and returns false. Throws `usage_error` for a mistake.
 bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view help);
 
 /// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why the lock must not be removed. Returns an empty text if it may be removed. The text
+/// Returns why the lock must not be removed, or an empty text if it may be removed. The text
 /// continues a sentence that begins with the lock's name. A key that looks like a token lock may be
 /// any value of another program, so its removal is refused unless `is_token` is set. Then any
 /// string may be removed, because each program chooses the form of its tokens.
@@ -56,10 +55,11 @@ std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token)
 /// several holders shared the lock, the removal succeeds if at least one of them still held it.
 bool take_away(holdfast::client&, const std::string& name, const holdfast::lock_state& shown);
 
-/// The counters that a name can be.
+/// Types of counters that may have the name.
 struct possible_counters {
     std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// Value of a plain number, whose counter type is uncertain. Empty: the type is certain.
+    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty: the type
+    /// is certain.
     std::optional<std::int64_t> number{};
 };
 
@@ -70,11 +70,11 @@ possible_counters possible_counters_of(holdfast::client&, const std::string& nam
 /// counter, the message names the types for --type.
 std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 
-/// Shortens the wait for a server that cannot be reached if `timeout`, the value of -w, is shorter
-/// than the usual wait.
+/// If `timeout`, the value of -w, is shorter than the usual wait for an unreachable server,
+/// shortens that wait.
 void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
 
-/// Returns how long a call that waits outlasts an outage of a lone server. Call it inside of
+/// Returns how long a call that waits tolerates an outage of a single server. Call it inside of
 /// `ask_server`.
 holdfast::duration outage_timeout(const look_options&);
 

@@ -91,8 +91,8 @@ std::string since(const lock_state& lock) {
     return date_in_short(lock.owners.front().client->since);
 }
 
-/// Prints the URL of the server if stderr is a terminal, for an operator who uses several servers.
-/// A script does not need this line.
+/// Prints the URL of the server if stderr is a terminal, because an operator may use several
+/// servers. A script does not need this line.
 void tell_server(const lock_list& all, const std::string& server) {
     if (::isatty(STDERR_FILENO) != 1)
         return;

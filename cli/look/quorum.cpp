@@ -19,7 +19,8 @@
 namespace cli {
 namespace {
 
-/// A quorum works without some of its nodes, so the verbs do not wait for a node that is away.
+/// A quorum works without some of its nodes, so the verbs do not wait for a node that cannot be
+/// reached.
 constexpr holdfast::duration no_wait{};
 
 } // namespace

@@ -34,19 +34,20 @@ struct node_state {
 using node_list = std::list<node>;
 
 /// Connects to all nodes. `outage` is the longest time that a call waits for a node that cannot be
-/// reached, unless the URL has a value. Empty: the usual time.
+/// reached; a value in the URL has priority. Empty: the usual time.
 node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
-/// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.
+/// Asks all nodes at the same time, so that several unreachable nodes together cost only one
+/// timeout.
 std::vector<node_state> inspect_all(node_list&, const std::string& name);
 
 inline std::size_t majority_of(std::size_t nodes) {
     return nodes / 2 + 1;
 }
 
-/// Returns the exit status for these replies. `success` means that the lock is held on so many
-/// nodes that no other client can get a majority. Otherwise returns `is_free` or `no_lock`, or
-/// `unavailable` if fewer than a majority replied.
+/// Returns the exit status for these replies. `success`: so many nodes report the lock as held that
+/// no other client can get a majority. `unavailable`: fewer than a majority of the nodes replied.
+/// Otherwise the result is `is_free` or `no_lock`.
 int standing_of(const std::vector<node_state>&);
 
 /// Describes the replies as text: `held on 3 of 5 nodes`.

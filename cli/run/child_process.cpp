@@ -33,8 +33,8 @@ bool ignored(int signal) {
     return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Opens /dev/null for each missing standard descriptor. Without this, if the program was started
-/// with stdin closed, its first socket would become descriptor 0.
+/// Opens /dev/null for each standard descriptor that is missing. If the program was started with
+/// stdin closed, for example, its first socket would otherwise become descriptor 0.
 void open_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::dup(fd)) {
         if (fd > STDERR_FILENO) {
@@ -83,8 +83,8 @@ void inheritance::hand_on() const noexcept {
     ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
-    // All descriptors with numbers between those of the inherited descriptors were opened by this
-    // program. Set close-on-exec for them and do not close them, because one of them is the pipe
+    // This program has opened all descriptors whose numbers are between those of the inherited
+    // descriptors. Set close-on-exec for them. Do not close them, because one of them is the pipe
     // that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
@@ -101,9 +101,9 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// All data that the child process needs, prepared before the child exists. Until exec, the child
-/// shares this process's memory, and another thread may have locked any mutex in it. Therefore the
-/// child may make only async-signal-safe calls.
+/// All data that the child process needs. They are prepared before the child exists: until exec,
+/// the child shares this process's memory, and another thread may have locked any mutex in it. So
+/// the child may make only async-signal-safe calls.
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
@@ -116,9 +116,9 @@ struct plan {
 
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
-    // The kernel sends SIGKILL to this child when the thread that created the child ends, which is
-    // the parent's main thread. If that thread ended before the call of prctl(), the child already
-    // has another parent, and no signal would come.
+    // The kernel sends SIGKILL to this child when the parent's main thread ends, which created the
+    // child. If that thread ended before the call of prctl(), no signal would come; the child then
+    // already has another parent.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);
@@ -143,9 +143,9 @@ int child(void* how) noexcept {
 /// a script has no `#!` line.
 constexpr std::size_t stack_size = 64UL * 1024;
 
-/// Creates the child process. Like vfork(), it does not copy the memory, because the copy costs
-/// more than the exec. The calling thread pauses until the child has called exec. posix_spawn works
-/// in the same way, but it cannot do all steps of `become_command`.
+/// Creates the child process. Like vfork(), the function does not copy the memory, because the copy
+/// would cost more than the exec. The calling thread pauses until the child has called exec.
+/// posix_spawn works in the same way, but cannot do all steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
     // The stack is not zeroed, because only a few of its pages are used.
@@ -153,8 +153,8 @@ pid_t start_child(plan& how) {
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec of the child. A successful exec closes the pipe, and the function returns 0.
-/// Otherwise the function returns the errno that the child wrote to the pipe.
+/// Waits for the exec of the child. If the exec succeeds, the pipe is closed, and the function
+/// returns 0. Otherwise the child writes the errno to the pipe, and the function returns it.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;
@@ -218,7 +218,7 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// Time between two checks whether the process has exited. Used only without a pidfd.
+/// Time between two checks whether the process has exited. It is used only if there is no pidfd.
 constexpr std::chrono::milliseconds look_for_end_every{10};
 
 /// Returns whether the process has exited, without reaping it.

@@ -17,14 +17,14 @@
 
 namespace cli {
 
-/// State of this process at its start. A command must get the same state: the open descriptors
-/// (redirections of a shell), the ignored signals (nohup), and the blocked signals. Later changes
-/// by this program are not passed to the command.
+/// State of this process at its start. The command of `holdfast run` must get the same state: the
+/// open descriptors (redirections of a shell), the ignored signals (nohup), and the blocked
+/// signals. Later changes by this program are not passed on.
 class inheritance {
 public:
-    /// Records the state. Call it first in main(), with one thread, before any file is opened. It
-    /// also prepares this process: descriptors 0 to 2 are open, SIGPIPE is ignored, and SIGCHLD is
-    /// not ignored.
+    /// Records the state. Call it at the beginning of main(), while there is one thread and no file
+    /// was opened. It also prepares this process: descriptors 0 to 2 are open, SIGPIPE is ignored,
+    /// and SIGCHLD is not ignored.
     static inheritance take();
 
     /// Returns whether the signal was ignored at the start.
@@ -67,9 +67,9 @@ struct child_settings {
         nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// Command in its own process group. The group is killed if this process ends. The command gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start. It does not
-/// get what this program has changed or opened since its start.
+/// Command in a process group of its own, which is killed if this process ends. The command gets
+/// the descriptors, ignored signals and blocked signals that this program had at its start. Changes
+/// that this program has made since its start are not passed on.
 class child_process {
 public:
     /// Starts the command. Returns after the exec. Throws `cannot_start`.

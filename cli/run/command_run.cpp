@@ -34,7 +34,7 @@ std::string proc_file(pid_t id, const char* name) {
 }
 
 /// Returns the content of a file of the process in /proc. Returns an empty text if the process has
-/// ended. A process can end at any moment, also between the open and the read of its file.
+/// ended. The process can end at any moment, even between the open and the read of the file.
 std::string text_of(pid_t id, const char* name) {
     return content_of(proc_file(id, name)).value_or("");
 }
@@ -85,7 +85,8 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(one.id, "stat");
-        // Search from the end, because the name of a program may also contain these characters.
+        // Search from the end of the line, because the name of a program may also contain these
+        // characters.
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||
@@ -173,7 +174,8 @@ using namespace std::chrono_literals;
 /// Time to wait for the end of killed processes.
 constexpr std::chrono::seconds kill_timeout{1};
 
-/// Time between two checks of the job's processes. It matters only if no SIGCHLD reports a change.
+/// Time between two checks of the job's processes. The checks matter only if no SIGCHLD reports a
+/// change.
 constexpr std::chrono::milliseconds look_at_others_every{500};
 constexpr std::chrono::milliseconds look_at_killed_every{5};
 
@@ -249,8 +251,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Returns when the remaining lease is down to `reserve`, because the command must end before the
-/// lease. A renewal during this wait lengthens the wait.
+/// Waits until the remaining lease is only `reserve`, because the command must end before the lease
+/// does. A renewal in the meantime makes the wait longer.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -293,8 +295,8 @@ asio::awaitable<void> guard(const holdfast::lease& held, const std::string& thin
     }
     job.stop(how.signal);
 
-    // After a refused renewal, another client may hold the lock already. The command still gets a
-    // short time to clean up.
+    // A refused renewal means that another client may already hold the lock. The command still gets
+    // a short time to clean up.
     const std::optional<duration> wanted = grace_of(how);
     if (is_orphan)
         co_await grace_in_danger(held, left, wanted.value_or(usual_grace));
@@ -372,8 +374,8 @@ std::string lines_of(const std::vector<std::uint64_t>& numbers) {
 
 } // namespace
 
-/// Returns the environment variables for the command. HOLDFAST_URL is the whole URL with its
-/// password, because the command must reach the same server. Other users cannot read the command's
+/// Returns the environment variables for the command. HOLDFAST_URL contains the password, because
+/// the command must be able to reach the same server. Other users cannot read the command's
 /// environment.
 std::vector<std::string> command_run::variables(const holdfast::lease& held) const {
     std::vector<std::string> all = variables_of_private_server(wanted_.url);
@@ -384,7 +386,7 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // Remove the token of an outer lock, because the command would treat it as the token of this
+    // Remove the token of an outer lock. Otherwise the command would take it for the token of this
     // lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
@@ -419,7 +421,7 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
 
 /// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
 /// processes are left. If the command was told to end or has lost its lock, the job has ended only
-/// when the other processes have ended. Otherwise these processes would work without the lock.
+/// when the other processes have ended, too. Otherwise they would work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();
@@ -464,7 +466,7 @@ asio::awaitable<void> command_run::pass_signals(running_job& started) {
 }
 
 /// Passes a signal on to the job. This process never stops itself while the command runs, because a
-/// stopped process cannot renew the lock.
+/// stopped process could not renew the lock.
 void command_run::pass(running_job& started, int signal) {
     if (signal == SIGCHLD) {
         started.child_changed();
@@ -504,8 +506,8 @@ void command_run::remember_terminal() {
         settings_ = behind_->device.settings();
 }
 
-/// Gives the terminal to the command if the shell's job is in the foreground. Does nothing if the
-/// shell has given the terminal to another job.
+/// Gives the terminal to the command if the shell's job is in the foreground. If the shell has
+/// given the terminal to another job, does nothing.
 void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;
@@ -523,7 +525,7 @@ bool command_run::take_terminal_back(const running_job& started) const {
 
 /// Restores the terminal's settings. A full-screen program that is killed leaves the terminal
 /// without echo and line editing. It may also have overwritten the message about the lost lock, so
-/// that message is printed again.
+/// the message is printed again.
 void command_run::mend_terminal(const stop_reason& stopped) const {
     if (settings_)
         behind_->device.restore(*settings_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a command while its lock is held: finds and ends all processes that the command has started,
-// and acts when the lock is in danger or lost.
+// Runs a command while its lock is held. Finds and ends all processes that the command has started,
+// and ends the command when the lock is in danger or lost.
 #pragma once
 
 #include "cli/run/child_process.hpp"
@@ -27,11 +27,11 @@
 
 namespace cli {
 
-/// Descendants of the command. They may be in another group or session, and their parent may have
-/// ended.
+/// Descendants of the command. Their process group or session may be another one, and their parent
+/// may have ended.
 ///
-/// A private server that a `holdfast` command of the job has started is not part of the job,
-/// because other programs also use it.
+/// A private server that a `holdfast` command of the job has started does not belong to the job,
+/// because other programs use it, too.
 class job_processes {
 public:
     /// Makes this process the new parent of descendants that lose their parent. Children that
@@ -39,15 +39,15 @@ public:
     /// it may have such children.
     job_processes();
 
-    /// Reaps adopted processes that have exited. Stops at `command`, because its status is read
-    /// elsewhere.
+    /// Reaps orphaned descendants that have exited. Stops at `command`, because other code reads
+    /// its exit status.
     void reap(pid_t command) const noexcept;
 
     /// Returns whether any process of the job except the command still runs.
     bool any_left(pid_t command) const;
 
-    /// Sends the signal to all processes of the job outside the command's group. A nested `holdfast
-    /// run` passes the signal on itself.
+    /// Sends the signal to all processes of the job that are not in the command's group. A nested
+    /// `holdfast run` itself passes the signal on.
     void signal(int number, pid_t group) const;
 
     /// Sends SIGKILL to each process of the job.
@@ -56,7 +56,7 @@ public:
     /// Sends SIGTERM to orphaned processes that did not get the signal `heard`, or that ignore it.
     /// Each process gets SIGTERM only once. Call it after `heard` was sent to the command's group
     /// and the command has ended. Processes with a living parent get no signal, because a process
-    /// must be stopped by its parent.
+    /// should be stopped by its parent.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -90,14 +90,14 @@ public:
     /// command has ended.
     void pass(int signal);
 
-    /// Sends the signal to the command and all its descendants, even if they are stopped.
+    /// Sends the signal to the command and to all its descendants, even to stopped ones.
     void stop(int signal);
 
-    /// Sends SIGKILL to all processes of the job. `others_ended` sends it again to remaining
-    /// processes.
+    /// Sends SIGKILL to all processes of the job. `others_ended` sends it again to processes that
+    /// remain.
     void kill();
 
-    /// Reaps adopted processes that have exited. Call it after each SIGCHLD.
+    /// Reaps orphaned descendants that have exited. Call it after each SIGCHLD.
     void child_changed();
 
     /// Returns the signal that has stopped the command since the last call, or nothing.
@@ -110,9 +110,9 @@ public:
     /// ended.
     int take_status();
 
-    /// Returns when no process of the job is left. After `kill`, it returns after one second at the
-    /// latest, even if a process that hangs inside the kernel has not ended. `heard` is the signal
-    /// that has ended the command. Processes that did not get `heard` get SIGTERM.
+    /// Waits until no process of the job is left. After `kill`, it waits for one second at most,
+    /// because a process that hangs inside the kernel does not end. `heard` is the signal that has
+    /// ended the command. Processes that did not get `heard` get SIGTERM.
     asio::awaitable<void> others_ended(std::optional<int> heard);
 
     /// Returns whether any process of the job except the command still runs.
@@ -121,7 +121,8 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // This is constructed before the command, because earlier children are not part of the job.
+    // Declared before the command, because children that exist before the command are not part of
+    // the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;
@@ -154,14 +155,14 @@ asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, ru
 
 struct job;
 
-/// Keeps and renews the lock until the given time. Returns earlier if a signal asks this process to
-/// end, or if the lock is lost. Prints a message about a loss. Ctrl-Z stops the shell's job, but
-/// not this process.
+/// Holds and renews the lock until the given time. Returns earlier if a signal asks this process to
+/// end, or if the lock is lost. Prints a message if the lock is lost. Ctrl-Z stops the shell's job,
+/// but not this process.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
                               holdfast::time_point until, signal_inbox&, const job* behind);
 
-/// Runs the command while its lock is held. Passes signals and the terminal to the command. Stops
-/// the command if the lock is lost.
+/// Runs the command while its lock is held. Passes signals and the terminal on to the command.
+/// Stops the command if the lock is lost.
 class command_run {
 public:
     /// Creates the object. `behind` is the shell's job that contains this process, or null without

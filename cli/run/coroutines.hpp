@@ -46,13 +46,13 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Returns when the stop of a stop token is requested. The request must come from this executor's
-/// thread, as it does for the stop tokens of a lease.
+/// Waits until the stop of a stop token is requested. The request must be made on this executor's
+/// thread, as it is for the stop tokens of a lease.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
-    // Set the expiry to a time in the past. Unlike cancel(), this also ends a wait that begins
-    // later.
+    // Set the expiry of the timer to a time in the past. Unlike cancel(), this also ends a wait
+    // that begins later.
     const std::stop_callback ring{token, [&bell] { bell.expires_at(timer::time_point::min()); }};
     holdfast::error_code rung;
     co_await bell.async_wait(asio::redirect_error(asio::use_awaitable, rung));
@@ -61,8 +61,8 @@ inline asio::awaitable<void> stop_requested(std::stop_token token) {
 }
 
 /// Runs `work`, which cannot be cancelled, and returns its result. If this coroutine is cancelled,
-/// it ends at once. `work` then continues, and its result is dropped. Therefore `work` must not
-/// refer to local variables of the caller. `T` has a default constructor.
+/// it ends at once; `work` then continues, and its result is dropped. So `work` must not refer to
+/// local variables of the caller. `T` must have a default constructor.
 template <typename T>
 asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     using timer = asio::steady_timer;
@@ -93,7 +93,7 @@ inline asio::awaitable<bool> true_after(asio::awaitable<void> work) {
     co_return true;
 }
 
-/// Returns after the duration `length`.
+/// Waits for the time `length`.
 inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
     asio::steady_timer timer{co_await asio::this_coro::executor, length};
     co_await timer.async_wait(asio::use_awaitable);

@@ -22,7 +22,7 @@ namespace cli {
 
 namespace {
 
-/// Guard that blocks SIGTTOU, because otherwise a background process that changes the terminal is
+/// Guard that blocks SIGTTOU. Without it, a background process that changes the terminal would be
 /// stopped.
 class without_sigttou {
 public:
@@ -66,7 +66,7 @@ std::optional<termios> controlling_terminal::settings() const noexcept {
 
 void controlling_terminal::restore(const termios& before) const noexcept {
     const without_sigttou asking;
-    // TCSANOW is used, because it does not wait for the output, which Ctrl-S may have stopped.
+    // TCSANOW does not wait until the output is written. Ctrl-S may have stopped the output.
     ::tcsetattr(device_.get(), TCSANOW, &before);
 }
 
@@ -171,7 +171,8 @@ void die_of(int signal) {
     ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// The front process, for which the shell waits. It only passes signals on to the worker.
+/// The front process: the process for which the shell waits. It only passes signals on to the
+/// worker.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)
@@ -214,16 +215,16 @@ private:
         return signalled + WTERMSIG(how);
     }
 
-    /// Sends the signal to the whole job of the shell (a script, the other parts of a pipe). The
-    /// terminal has sent it only to the command's group.
+    /// Sends the signal to the whole job of the shell (a script, the other parts of a pipe),
+    /// because the terminal has sent it only to the command's group.
     void end_job(int signal) const {
         if (::sigismember(&had_, signal) == 0)
             ::kill(0, signal);
         die_of(signal);
     }
 
-    /// Stops the whole job, as the terminal does at Ctrl-Z. If no shell could continue the job, the
-    /// kernel does not stop it.
+    /// Stops the whole job, as the terminal does at Ctrl-Z. If there is no shell that could
+    /// continue the job, the kernel does not stop it.
     void stop() const {
         const sigset_t stopping = set_of({SIGTSTP});
         ::kill(0, SIGTSTP);
@@ -238,8 +239,8 @@ private:
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
-    // If the front process is killed, this signal tells the worker, which then ends the job
-    // properly: see `front_is_gone`.
+    // If the front process is killed, the kernel sends this signal to the worker, which then ends
+    // the job properly; see `front_is_gone`.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (behind.front_is_gone())
         ::_exit(signalled + SIGKILL); // the front has ended before the call of prctl()

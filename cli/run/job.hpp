@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast run` as a job of the shell: the terminal, the signals, and two processes. At Ctrl-Z one
-// of the two processes stops, and the other continues to renew the lock.
+// `holdfast run` as a job of the shell: the terminal, the signals, and two processes. When the user
+// presses Ctrl-Z, one of the two processes stops, and the other continues to renew the lock.
 #pragma once
 
 #include "cli/descriptor.hpp"
@@ -19,8 +19,9 @@
 
 namespace cli {
 
-/// Terminal of this process's session. The process group in the foreground reads from it, and gets
-/// the signals of keys such as Ctrl-C. A process of another group that reads is stopped.
+/// Terminal of this process's session. Only the process group in the foreground can read from it
+/// and gets the signals of keys such as Ctrl-C. If a process of another group reads from it, that
+/// process is stopped.
 class controlling_terminal {
 public:
     /// Opens the terminal. Returns nothing if there is no terminal, for example in a cron job.
@@ -28,7 +29,8 @@ public:
 
     pid_t foreground() const noexcept;
 
-    /// Brings the group to the foreground. Async-signal-safe. Also works in the background.
+    /// Brings the process group to the foreground. Async-signal-safe. Also works while this process
+    /// is in the background.
     void give_to(pid_t group) const noexcept;
 
     /// Returns the settings for echo, line editing and signals. Returns nothing if the terminal is
@@ -52,10 +54,10 @@ private:
 
 class inheritance;
 
-/// Blocks all signals that can be blocked, except the ignored signals and TTIN and TTOU. Returns
-/// the blocked set. Read it with signalfd() or sigwaitinfo(). They are blocked because the default
-/// action of most signals would kill only this process. The command would then continue without a
-/// renewed lock, and the lock would stay held until its lease ends.
+/// Blocks all signals that can be blocked, except the ignored signals, TTIN and TTOU. Returns the
+/// set of blocked signals. Read them with signalfd() or sigwaitinfo(). The signals are blocked
+/// because the default action of most of them would kill only this process. The command would then
+/// continue without a renewed lock, and the lock would stay held until its lease ends.
 ///
 /// The set includes SIGPIPE, unless it was ignored at the start. A write of this process to a
 /// closed pipe also raises SIGPIPE; see `is_own_pipe`.
@@ -67,19 +69,18 @@ bool is_own_pipe(int signal, pid_t sender);
 
 /// Returns whether the signal asks the command to end. Users and containers stop a program with
 /// INT, TERM, HUP, QUIT, PWR or RTMIN+3. Without a terminal, WINCH also asks the command to end,
-/// because no window size can have changed.
+/// because there is no window whose size could change.
 bool asks_to_end(int signal, bool on_terminal);
 
-/// Returns whether the signal ends a process that waits for a lock: the signal asks for the end, or
-/// its default action ends a process.
+/// Returns whether the signal ends a process that waits for a lock: it asks for the end, or its
+/// default action ends a process.
 bool ends_wait(int signal, bool on_terminal);
 
 namespace asio = holdfast::asio;
 
 /// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
-/// the signals, and they are read from a descriptor, so that no signal is lost, and no signal
-/// interrupts a call. Construct it before any thread starts, so that all threads have the signals
-/// blocked.
+/// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
+/// a call. Create it before any thread starts, so that the signals are blocked in all threads.
 class signal_inbox {
 public:
     /// Blocks the signals. Signals that were ignored at the start of the program stay ignored,
@@ -87,8 +88,8 @@ public:
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
-    /// Returns when a signal can be read. Does not read the signal, so no signal is lost if the
-    /// call is cancelled.
+    /// Waits until a signal can be read, but does not read it. So no signal is lost if the wait is
+    /// cancelled.
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();
 
@@ -100,7 +101,7 @@ private:
     asio::posix::stream_descriptor descriptor_;
 };
 
-/// The shell's job, from the view of the worker process.
+/// The shell's job, as the worker process sees it.
 struct job {
     controlling_terminal device;
     pid_t front; ///< the process that the shell waits for
@@ -118,22 +119,22 @@ struct job {
 };
 
 /// Calls `work` and returns its exit status. On a terminal, `work` runs in a child process (the
-/// worker), and this process becomes the front:
+/// worker), and this process becomes the front process:
 ///
 ///     shell ── waits for ──▶ front ── passes signals on ──▶ worker ──▶ the command
 ///                              ▲                              │
 ///                              └───── the command stopped ────┘
 ///
 /// Ctrl-Z stops the shell's job, and a stopped process cannot renew a lock. So only the front
-/// stops, and the worker continues. Every signal that the front gets is passed to the worker. If
-/// the front is killed, the worker ends the job properly and then exits.
+/// process stops, and the worker continues. The front process passes every signal on to the worker.
+/// If the front process is killed, the worker ends the job properly and then exits.
 ///
 /// Without a terminal there is no Ctrl-Z, so `work` runs in this process, without a job. Call it
 /// while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// If the signal is SIGINT or SIGQUIT, ends the worker with it, and so the whole job. A shell
-/// script can then see that the user pressed Ctrl-C. Call it in a worker.
+/// If the signal is SIGINT or SIGQUIT, ends the worker with it, and with the worker the whole job.
+/// A shell script can then see that the user pressed Ctrl-C. Call it in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -37,8 +37,8 @@ struct named_signal {
     int number;
 };
 
-/// Signals that ask or force a program to end. Other signals are refused; for example, STOP would
-/// only hide the loss from the command.
+/// Signals that ask or force a program to end. A user cannot choose other signals; STOP, for
+/// example, would only hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
     {"INT", SIGINT},
@@ -83,9 +83,9 @@ on_loss parse_on_loss(std::string_view text) {
 
 namespace {
 
-/// Largest size of the list in bytes. If the list is too long, it keeps the innermost locks. The
-/// limit exists because an environment string may have at most 128 KiB, while one lock name may
-/// have 64 KiB.
+/// Largest size of the list of outer locks in bytes. If the list is too long, it keeps the
+/// innermost locks. There is a limit because one environment string may have at most 128 KiB, while
+/// the name of one lock may have 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {
@@ -159,10 +159,10 @@ holdfast::duration length_of(std::chrono::duration<double> wanted) {
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
 }
 
-/// Shortest time in which the server can answer a run with -w. It is the default of
+/// Shortest time in which the server can reply to a run with -w. It is the default of
 /// `connect_timeout`.
 constexpr std::chrono::seconds first_answer_timeout{2};
-/// Time after the end of -w for a reply that is under way.
+/// Extra time after the end of -w for a reply that is already on its way.
 constexpr std::chrono::milliseconds reply_margin{500};
 
 class performance {
@@ -287,9 +287,9 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Throws `unreachable` some time after the end of -w. A server that answers ends the wait
-    /// earlier, but the client waits for the reply to a request until the timeout of that request.
-    /// With -n, and on a quorum, only the timeouts of the requests limit the wait.
+    /// Throws `unreachable` some time after the end of -w. If the server replies, the wait has
+    /// ended before. But if it does not, the client waits for the timeout of its request. With -n,
+    /// and on a quorum, only the timeouts of the requests limit the wait.
     asio::awaitable<void> fail_without_answer() {
         const holdfast::duration timeout = length_of(wanted_.timeout);
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)
@@ -297,14 +297,15 @@ private:
         const holdfast::duration limit =
             std::max<holdfast::duration>(timeout, first_answer_timeout);
         co_await pause(limit);
-        // A pause of its own: after Ctrl-Z, both times may have passed when the run continues.
+        // Make a separate pause here: after Ctrl-Z, both times may have passed when the run
+        // continues.
         co_await pause(reply_margin);
         throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
                                           "no answer within " + in_words(limit + reply_margin)};
     }
 
-    /// Takes the lock, a slot (--slots), or a start (--rate). After a start the lease is empty: it
-    /// holds nothing, so it cannot be lost.
+    /// Takes the lock, a slot (--slots), or a start (--rate). A start leaves the lease empty: it is
+    /// not held, so it cannot be lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);
@@ -318,8 +319,8 @@ private:
         }
     }
 
-    /// Returns the next pending signal that ends the wait, if there is one. Used while no command
-    /// runs, so only this process must stop.
+    /// Returns the next pending signal that ends the wait. Returns nothing if there is none. Used
+    /// while no command runs, so only this process must stop.
     std::optional<int> take_ending_signal() {
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
@@ -347,14 +348,14 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // A process or descriptor could not be created. Release the lock anyway.
+            // The system could not create a process or a descriptor. Release the lock anyway.
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        // A loss during --hold-for was reported before.
+        // If the lock was lost during --hold-for, the loss was reported before.
         const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
@@ -376,8 +377,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // Check the lock now, at the end of the command. If a loss is noticed later, it can have
-        // happened while the command was still running.
+        // Check the lock now, when the command has ended. If a loss were noticed later, it would be
+        // unknown whether the command was still running at that time.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
@@ -399,8 +400,8 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// True: --hold-for is over, because its time has passed, or because a signal or a loss has
-    /// ended it.
+    /// True: --hold-for has ended, because its time has passed, a signal has arrived, or the lock
+    /// was lost.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };

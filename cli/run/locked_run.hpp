@@ -19,14 +19,14 @@
 
 namespace cli {
 
-/// Reaction to a lost lock: the signal for the command, and the time from the signal until KILL.
+/// Reaction to a lost lock: the signal for the command, and the time from that signal until KILL.
 struct on_loss {
     int signal = SIGTERM;
     /// Time until KILL. Empty: as long as the lease allows.
     std::optional<std::chrono::duration<double>> grace{};
 };
 
-/// Default time from TERM to KILL for a job that is told to end while its lock is safe.
+/// Default time from TERM to KILL for a job that is told to end while it still has its lock.
 inline constexpr std::chrono::seconds usual_grace{10};
 
 /// Returns the time until KILL that the user gave, at most one day. The result is empty if the user
@@ -37,9 +37,9 @@ std::optional<holdfast::duration> grace_of(const on_loss&);
 /// the allowed values in its message.
 on_loss parse_on_loss(std::string_view);
 
-/// Locks of the `holdfast run` commands that run this command, directly or indirectly. If this
-/// command asked for one of these locks again, it would wait for a command that is waiting for this
-/// command.
+/// Locks of the `holdfast run` commands around this command: they have started this command,
+/// directly or indirectly. If this command requested one of these locks again, it would wait for a
+/// command that waits for this command.
 ///
 ///     HOLDFAST_LOCK   the name of the innermost lock, unchanged
 ///     HOLDFAST_LOCKS  all locks on HOLDFAST_URL's server, one per line, the outermost first;
@@ -70,7 +70,7 @@ struct locked_run {
     std::vector<std::string> with; ///< names of further locks; the run takes all locks or none
     arguments command;
     std::optional<std::chrono::duration<double>> lease;
-    /// Longest lease of any client of a quorum.
+    /// The longest lease that any client of the quorum uses.
     std::optional<std::chrono::duration<double>> longest_lease;
     bool nodes_remember;
     std::optional<std::chrono::duration<double>> hold_for; ///< shortest time to hold the lock

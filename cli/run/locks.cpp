@@ -96,8 +96,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// Maximum number of attempts to set the counter and read it. More than one attempt may be needed,
-/// because another client may delete the counter between set and read.
+/// How often to set the counter and read it. More than one attempt may be needed, because another
+/// client may delete the counter after it was set.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -119,23 +119,24 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns true if no slot is held and no slot can ever become free. This happens if the server
-/// lost the set of holders, by an eviction or by a script that deletes keys: the slots of these
-/// holders are then never given back.
+/// Returns true if no slot is held and no slot can ever become free. The server has then lost the
+/// set of holders, through an eviction or a script that deletes keys, so the slots of these holders
+/// are never given back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
 
-/// Tells the private server that this command has set the counter. A counter of another program
-/// with the same name is not remembered, because that program may rely on it.
+/// Tells the private server that this command has set the counter. Does not tell it if another
+/// program has set a counter of the same name, because that program may rely on its counter.
 void remember_counter(const locked_run& wanted) {
     if (is_private_server(wanted.url))
         remember_counter_of_run(wanted.name);
 }
 
-/// Returns the result of `asking`. If the server refuses the request, repeats it as a blocking call
-/// `ask_again(client)` of another client, because only the exception of a blocking call has the
-/// reason. A blocking call of the same client is not possible on the thread of its executor.
+/// Returns the result of `asking`. Only the exception of a blocking call contains the server's
+/// reason for a refusal. So after a refusal, repeats the request as the blocking call
+/// `ask_again(client)` of another client. The same client cannot make a blocking call on the thread
+/// of its executor.
 template <typename T, typename Blocking>
 asio::awaitable<T> with_reason(asio::awaitable<T> asking, const locked_run& wanted,
                                Blocking ask_again) {
@@ -165,8 +166,8 @@ asio::awaitable<counter_state> counter_of(holdfast::client& home, const locked_r
     co_return co_await with_reason(std::move(asking), wanted, ask_again);
 }
 
-/// With -n, asks the server for the counter. The query fails at once if the server cannot be
-/// reached, but a change of the counter is repeated.
+/// With -n, asks the server for the counter. If the server cannot be reached, this query fails at
+/// once, while a change of the counter would be repeated.
 asio::awaitable<void> fail_if_away(holdfast::client& home, const locked_run& wanted) {
     if (wanted.timeout == std::chrono::duration<double>::zero())
         (void)co_await counter_of(home, wanted);
@@ -290,14 +291,14 @@ holdfast::rate parse_rate(const std::string& text) {
 
 namespace {
 
-/// Returns whether more than a number is known about the owner. A holdfast client without client
-/// information has only a number.
+/// Returns whether the owner is known by more than a number. A holdfast client without client
+/// information is known only by its number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
 /// Returns false if the waiter's entry in the queue has certainly expired. Returns true otherwise,
-/// also if the server does not tell how long the entry lasts.
+/// also if the server does not report how long the entry lasts.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
 }
@@ -346,7 +347,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    // No check is needed on a quorum or for a counter: the server refuses a key of another type.
+    // A quorum and a counter need no check: the server refuses a key of another type.
     if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
@@ -399,7 +400,7 @@ bool wait_report::may_draw() const {
 }
 
 asio::awaitable<void> wait_report::tell() {
-    // Most waits end earlier, and need no message.
+    // Most waits end before this pause ends, and need no message.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
     co_await refuse_if_any_is_another(homes_, wanted_);
     if (held_around_)

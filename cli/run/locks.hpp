@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for the time before the command of `holdfast run` starts, when the run waits for a
-// lock, a slot or a start. They also describe who holds the lock, and report the wait.
+// Functions for the time before the command of `holdfast run` starts. They wait for a lock, a slot
+// or a start, describe the holder of the lock, and report the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"
@@ -48,8 +48,8 @@ private:
 
 namespace asio = holdfast::asio;
 
-/// Exception: the counter exists with another number of slots, or another rate, than the user asked
-/// for. `told` names both.
+/// Exception: the counter exists, but with another number of slots or another rate than the user
+/// requested. `told` names both values.
 struct another_number {
     std::string told;
 };
@@ -74,8 +74,9 @@ holdfast::rate parse_rate(const std::string& text);
 /// Length of the description of a holder.
 enum class wording { brief, full };
 
-/// Describes the holder of the lock: `held by ...`, or only its remaining lease if nothing else is
-/// known. Returns an empty text if the lock is free. Throws the errors of the store.
+/// Describes the holder of the lock: `held by ...`. If nothing is known about the holder, describes
+/// only the remaining lease. Returns an empty text if the lock is free. Throws the errors of the
+/// store.
 asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock, wording);
 
 /// Exception: a key with the lock's name exists, but is not a lock. `type` is its Redis type.
@@ -84,8 +85,8 @@ struct not_a_lock {
 };
 
 /// Exception: the user wants an exclusive lock, but the name belongs to a lock that can be shared,
-/// or the reverse. The two kinds do not exclude one another reliably. A release of one kind does
-/// not wake waiters of the other kind.
+/// or the reverse. The two kinds do not exclude one another reliably, and a release of one kind
+/// does not wake waiters of the other kind.
 struct kept_to_share {};
 
 /// Returns whether this kind of lock uses the same keys as the locks that can be shared.
@@ -93,13 +94,13 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
     return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
 }
 
-/// Throws `not_a_lock` if the key is not a lock, because a wait for it would never end. Throws
-/// `kept_to_share` if the key belongs to a lock of the other kind. Does nothing if the key fits, or
-/// if this user may not read it.
+/// Throws `not_a_lock` if the key is not a lock, because a wait for its release would never end.
+/// Throws `kept_to_share` if the key belongs to a lock of the other kind. Does nothing if the key
+/// fits, or if this user may not read it.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock. Does nothing on a quorum: a node with such a key
-/// merely gives no vote, and if many nodes have such keys, the lock fails with an error.
+/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. A node that has such a key
+/// just gives no vote; if many nodes have it, the lock fails with an error.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
 /// Describes the holder of the lock. If the user wants several locks, describes the first of them
@@ -108,13 +109,13 @@ asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording)
 
 struct job;
 
-/// Messages on stderr about a wait for a lock. If stderr is a terminal and the job is in the
-/// foreground, one line is updated in place. Otherwise, with `-v`, the report prints a line that
-/// stays; without `-v`, it prints a message only if the wait would never end.
+/// Messages on stderr about the wait for a lock. If stderr is a terminal and the job is in the
+/// foreground, one line is updated in place. On other outputs, `-v` prints a line that stays.
+/// Without `-v`, a message is printed only if the wait would never end.
 class wait_report {
 public:
-    /// Creates the report. `behind` is the shell's job of this run, or null. `held_around` is true
-    /// if an outer `holdfast run` holds the lock and waits for this process to end.
+    /// Creates the report. `behind` is the shell's job of this run, or null. `held_around`: an
+    /// outer `holdfast run` holds the lock and waits for this process to end.
     wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the updated line

@@ -323,9 +323,9 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On
-/// a busy machine, a process may pause for longer than a very short lease. Then the lock would be
-/// lost and the command stopped.
+/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On a
+/// busy machine, a process may stand still for longer than a very short lease; the lock would then
+/// be lost and the command stopped.
 void check_lease(const given_options& given, const std::string& urls) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -346,8 +346,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// Returns how fencing tokens grow. The private server ends when it is not used, and its counter is
-/// lost. So its tokens are based on the date.
+/// Returns how fencing tokens grow. The private server ends when it is not used, and then loses its
+/// counter of tokens. So its tokens are based on the date.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

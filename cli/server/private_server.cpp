@@ -110,7 +110,7 @@ void server_link::shut_down() {
     try {
         ask("SHUTDOWN NOSAVE");
     } catch (const no_answer&) {
-        // This exception is expected, because the server ends without a reply.
+        // The server ends without a reply, so this exception is expected.
     }
 }
 
@@ -132,7 +132,7 @@ long number_in(std::string_view info, std::string_view name) {
 
 namespace {
 
-/// Returns the FNV-1a hash of the text. The path itself may be too long for the socket's name.
+/// Returns the FNV-1a hash of the path. The path itself may be too long for the name of a socket.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -165,7 +165,7 @@ pid_t server_guard::holder(const std::string& folder) {
     const address at{folder};
     const cli::descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (::connect(socket.get(), at.get(), at.size) != 0)
-        // EAGAIN: its queue of connections is full, because the stopped process accepts none.
+        // EAGAIN: the queue of connections is full, because the stopped process accepts none.
         return errno == EAGAIN ? -1 : 0;
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -195,7 +195,7 @@ namespace {
 
 constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
 
-/// Returns whether only this user and root can replace a folder inside `path`.
+/// Returns whether only this user and root can replace a folder on the way to `path`.
 bool is_safe_to_be_in(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
@@ -234,12 +234,12 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Reason why the folder is not where the user wanted it. Empty: the folder is there.
+    /// Why the folder is not where the user wanted it. Empty: the folder is there.
     std::string trouble;
 };
 
-/// Returns the private server's folder that an outer `holdfast run` uses. HOLDFAST_URL names this
-/// folder, even if this process has another XDG_RUNTIME_DIR.
+/// Returns the folder of the private server that an outer `holdfast run` uses. The folder is taken
+/// from HOLDFAST_URL, even if this process has another XDG_RUNTIME_DIR.
 std::optional<std::string> folder_of_run_around() {
     const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
     const char* const url = std::getenv("HOLDFAST_URL");
@@ -248,9 +248,9 @@ std::optional<std::string> folder_of_run_around() {
     return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
 }
 
-/// Chooses the folder. A terminal, a cron job and a user who has logged out must find the same
-/// server. So XDG_RUNTIME_DIR is used only if the user has chosen its value. If it is the folder of
-/// a login session, it is not used, because cron does not have this folder and the last logout
+/// Chooses the folder. A terminal, a cron job and a user who has logged out must all find the same
+/// server. XDG_RUNTIME_DIR is used only if the user has set it to a folder of their own. It is not
+/// used if it is the folder of a login session: cron does not have that folder, and the last logout
 /// removes it (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
@@ -266,8 +266,8 @@ folder_choice choose_folder() {
     return {chosen + "/holdfast", {}};
 }
 
-/// Returns the chosen folder. Prints a message if XDG_RUNTIME_DIR is not used. Commands with
-/// different folders do not exclude each other, so the user must know the folder in use.
+/// Returns the path of the chosen folder. If XDG_RUNTIME_DIR is not used, prints a message that
+/// names the folder: commands with different folders do not exclude each other.
 std::string path_of_folder() {
     const folder_choice choice = choose_folder();
     if (!choice.trouble.empty())
@@ -365,8 +365,8 @@ std::optional<descriptor> private_folder::try_to_serve() const {
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
     ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a right
-    // A cleaner of /tmp may have removed the old lock file. Then this is a new file, and an flock
-    // on it does not show whether a server runs.
+    // A program that cleans /tmp may have removed the old lock file. This is then a new file, and
+    // an flock on it does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -384,8 +384,8 @@ bool private_folder::is_found() const noexcept {
            ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Starts the supervisor, a process that outlives this process. It has its own session, and no
-// `holdfast` process is its parent. It inherits only the lock, and a pipe on which it reports the
+// Starts the supervisor, a process that outlives this process. It has a session of its own, and no
+// `holdfast` process is its parent. It inherits only the lock, and a pipe to which it writes its
 // result.
 
 namespace {
@@ -394,7 +394,7 @@ namespace {
 constexpr rlim_t server_files_max = 4096;
 
 /// Raises the limits as far as the system allows. The server is for all programs of this user, so
-/// it must not inherit the limits of the process that starts it, for example `ulimit -t`.
+/// limits of the process that starts it, for example `ulimit -t`, must not apply.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -413,8 +413,9 @@ void raise_limits() noexcept {
 
 /// Becomes the supervisor. It runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
-    // The supervisor must not get signals from a terminal. It must also close inherited pipes,
-    // because a program that reads the output of this process would otherwise wait for their end.
+    // The supervisor must not get signals from a terminal. It must also close inherited pipes.
+    // Otherwise a program that reads the output of this process would wait for the end of the
+    // supervisor.
     ::dup2(lock, STDIN_FILENO);
     ::dup2(report, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);
@@ -481,12 +482,13 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
 namespace {
 
 /// Number of timeouts after which the program gives up a server that accepts connections but does
-/// not reply. Such a server is stopped or stuck, because a server that is starting or ending does
-/// not behave in this way.
+/// not reply. Such a server is stopped or stuck. A server that is only starting or ending does not
+/// let a request time out.
 constexpr int silences_max = 2;
 
-/// Key with the names of the counters that `holdfast run` has set. A command sets its counter anew
-/// if it is gone, so the server must keep a counter only while a slot or start of it is in use.
+/// Key that contains the names of the counters that `holdfast run` has set. A command sets its
+/// counter again if the counter is gone, so the server must keep such a counter only while a slot
+/// or start of it is in use.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
 /// Counts the keys that require the server to stay: all keys except the following kinds. One script
@@ -525,7 +527,7 @@ constexpr const char* count_in_use =
     "return tostring(math.max(all - count, 0))";
 
 /// Returns the number of keys in use. If the server refuses to count them, returns 1, because the
-/// server must not be stopped then.
+/// server must not be stopped in that case.
 long keys_in_use(server_link& link) {
     const std::string number =
         link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);
@@ -552,7 +554,7 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        // A server that accepts connections is running, even if its other files are missing.
+        // If the server accepts a connection, it is running, even if its other files are missing.
         const auto lock = link ? std::nullopt : home.try_to_serve();
         if (lock)
             start_supervisor(home, *lock);

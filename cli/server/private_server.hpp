@@ -29,8 +29,8 @@ struct no_answer : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Blocking connection to a server on a unix socket. It is for a few simple commands that the
-/// library itself does not need. Each command waits at most a few seconds.
+/// Blocking connection to a server on a unix socket, for a few simple commands that the library
+/// itself does not need. Each command waits at most a few seconds.
 class server_link {
 public:
     /// Connects to the server. Returns nothing if no server listens on that socket.
@@ -76,7 +76,7 @@ public:
     static std::optional<server_guard> make(const std::string& folder);
 
     /// Returns the process id of the supervisor that has the guard. Returns 0 if there is no guard,
-    /// or if it belongs to another user. Returns -1 if the supervisor is stopped and its queue of
+    /// or if another user has it. Returns -1 if the supervisor is stopped and its queue of
     /// connections is full.
     static pid_t holder(const std::string& folder);
 
@@ -84,8 +84,8 @@ public:
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes the connections of processes that called `holder`, which only reads this
-    /// process's id. Call it when the descriptor is readable.
+    /// Accepts and closes connections. They come from processes that called `holder`, which need
+    /// only the process id of this process. Call it when the descriptor is readable.
     void let_go() const noexcept;
 
 private:
@@ -119,8 +119,9 @@ public:
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Marks the server as used, so that it is not stopped. If the server is being stopped, waits
-    /// at most `timeout`, and returns false if it is still being stopped then.
+    /// Marks the server as used, so that it is not stopped. If the server is being stopped now,
+    /// waits at most `timeout` for the end of that. Returns false if the server is still being
+    /// stopped then.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -142,7 +143,7 @@ private:
     descriptor folder_;
 };
 
-/// Time between two polls, for changes without a notification from the kernel.
+/// Time between two polls, for changes that the kernel does not report.
 inline constexpr std::chrono::milliseconds look_again{5};
 
 /// Starts the private server if it does not run. Returns its URL. The server then stays until this
@@ -157,20 +158,21 @@ std::string url_of(const private_folder&);
 /// Returns the URL of the private server, even if the server's folder does not exist.
 std::string private_server_url();
 
-/// Tells the private server that `holdfast run` sets this counter again if it is gone. So the
-/// server may end although the counter exists, if it limits nobody.
+/// Tells the private server that `holdfast run` sets this counter again if it is gone. So if the
+/// counter limits no command, the server may end although the counter exists.
 void remember_counter_of_run(const std::string& name) noexcept;
 
-/// Returns the environment variables for a command that gets `url` as HOLDFAST_URL: `NAME=value` to
-/// set a variable, `NAME` to remove it. For the private server, they tell the command that the user
-/// gave no URL. They also remove a password for another server.
+/// Returns the environment variables for a command that gets `url` as HOLDFAST_URL: `NAME=value`
+/// sets a variable, `NAME` removes it. If `url` is the private server, they tell the command that
+/// the user gave no URL, and they remove the password for another server.
 std::vector<std::string> variables_of_private_server(const std::string& url);
 
-/// Returns how long the server stays after its last use, from HOLDFAST_SERVER_LINGER. During that
-/// time, the next command of a script finds the server running. Throws `usage_error`.
+/// Returns for how long the server keeps running after its last use, so that the next command of a
+/// script finds it running. The value comes from the environment variable HOLDFAST_SERVER_LINGER.
+/// Throws `usage_error` if the value is wrong.
 holdfast::duration server_linger();
 
-/// Starts the supervisor in its own session. Returns when the server replies, or when another
+/// Starts the supervisor in a session of its own. Returns when the server replies, or when another
 /// supervisor was faster. `lock` is the flock of the folder. Throws `no_server` with the
 /// supervisor's message.
 void start_supervisor(const private_folder&, const descriptor& lock);

@@ -135,8 +135,8 @@ int status(const std::optional<private_folder>& home, bool json) {
     return now ? success : not_running;
 }
 
-/// Waits for the end of a server that is stopping, and of its supervisor. Returns false if they
-/// still run after the timeout.
+/// Waits for the end of a server that is stopping, and of its supervisor. Returns false if one of
+/// them still runs after the timeout.
 bool wait_for_end(const private_folder& home) {
     const auto give_up_at = holdfast::boot_clock::now() + server_start_timeout;
     while (home.is_served()) {
@@ -165,7 +165,7 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     throw no_answer{"it runs, but its socket was removed"};
 }
 
-/// Stops a server that has accepted a connection. Returns nothing if the server is ending already.
+/// Stops a server that has accepted a connection. Returns nothing if the server is already ending.
 /// Throws `no_answer` if the server does not reply.
 std::optional<int> stop_connected(const private_folder& home, server_link& link, bool force) {
     try {
@@ -184,7 +184,7 @@ std::optional<int> stop_connected(const private_folder& home, server_link& link,
             throw;
         ::kill(link.server(), SIGKILL); // the server is stuck, so its process still exists
     }
-    // The supervisor (the server's parent process) notices the server's end, and cleans up.
+    // The supervisor (the server's parent process) notices the end of the server, and cleans up.
     if (wait_for_end(home))
         return success;
     say("the private server in " + printable(home.path()) + " does not end");

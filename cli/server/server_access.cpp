@@ -39,9 +39,9 @@ void add_schemes() {
 
 namespace {
 
-/// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server.
-/// Otherwise a job for the whole cluster would run once on each machine if HOLDFAST_URL is
-/// forgotten. A deployment can set the variable once for all jobs.
+/// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server. A
+/// deployment can set this variable once for all its jobs. Without it, a job that should run once
+/// in the whole cluster would run once on each machine if HOLDFAST_URL is forgotten.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)
@@ -68,8 +68,8 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
     return environment;
 }
 
-/// Returns whether the text begins a new URL. A space is no separator by itself, because a path may
-/// contain a space.
+/// Returns whether the text begins a new URL. A space alone does not separate URLs, because a path
+/// may contain a space.
 bool begins_url(std::string_view text) {
     constexpr std::array<std::string_view, 14> schemes{
         "redis:", "rediss:", "redis+",   "rediss+",  "unix:", "memory:",    "valkey:",
@@ -141,7 +141,7 @@ std::string server_url(const std::optional<std::string>& option) {
         throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
                           "machine's private server; give redis://HOST:PORT or unix:///PATH as "
                           "--url or HOLDFAST_URL"};
-    // An outer 'holdfast run' has set the variable, and its server may have ended.
+    // An outer `holdfast run` has set the variable, and the server in it may have ended.
     const bool is_private = given && is_private_server(*given);
     if (is_private && required)
         throw usage_error{"the server that is given is this machine's private server, as for a "
@@ -291,9 +291,9 @@ holdfast::options reaching(std::string url) {
 
 namespace {
 
-/// Shortens a message. Removes `[category:number]`, and also the error code's general sentence if a
-/// more precise text precedes this sentence. After an error text of the server, the general
-/// sentence stays, because only the general sentence says what the user can do.
+/// Shortens a message. Removes `[category:number]`, and removes the error code's general sentence
+/// if a more precise text precedes it. After an error text of the server, the general sentence
+/// stays, because it is the only sentence that says what the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -301,19 +301,20 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     const bool of_server = code.category() == make_error_code(store_errc::other).category();
     if (const std::string general = ": " + code.message(); !of_server && text.ends_with(general))
         text.erase(text.size() - general.size());
-    // The SQL statements that create the tables are too long here. `holdfast doctor` prints them.
+    // The SQL statements that create the tables are too long for this message. `holdfast doctor`
+    // prints them.
     if (const std::size_t statements = text.find(", and so do these statements");
         code == store_errc::not_set_up && statements != text.npos)
         text.erase(statements);
-    // Remove a full stop that ends the server's sentence, if text of this library follows.
+    // If text of this library follows the server's sentence, remove the full stop between them.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);
     return printable(on_one_line(text), 1000);
 }
 
-/// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user must know what to
-/// correct, and may have forgotten the variable. (The text of an error about a URL begins with
-/// `url`.)
+/// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user may have
+/// forgotten the variable, and must know what to correct. (The text of an error about a URL begins
+/// with `url`.)
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))
@@ -323,8 +324,8 @@ std::string with_source(const std::string& why, const std::string& url) {
     return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
 }
 
-/// Replaces the C++ name of a wrong value by a name that the user of a shell knows: the parameter
-/// of the URL, or the option of the command line.
+/// Replaces the C++ name of a wrong value by the name that a user of the command line knows: the
+/// parameter of the URL, or the option.
 std::string in_shell_words(std::string why, const std::string& url) {
     for (const std::string_view before :
          {"redis::options: ", "mysql::options: ", "zookeeper::options: ", "quorum_options.",
@@ -343,8 +344,8 @@ std::string in_shell_words(std::string why, const std::string& url) {
     return parameter(url, first).empty() ? why : "url: " + why;
 }
 
-/// Returns advice on the right URL scheme, if the server's error says that the server is a node of
-/// a cluster, or that it is not.
+/// Returns advice on the right URL scheme, if the server's error says that the server is a cluster
+/// node although the URL names one server, or the reverse.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)
@@ -360,8 +361,8 @@ std::string without(const std::string& general, std::string text) {
     return printable(on_one_line(text), 1000);
 }
 
-/// Returns whether the event describes the whole quorum. Events of single nodes are reported before
-/// and after it.
+/// Returns whether the event describes the whole quorum, and not one of its nodes. Events of single
+/// nodes are reported before and after it.
 bool is_of_quorum(const holdfast::event& event) {
     return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
 }
@@ -388,7 +389,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // Do not use the last event here: it may be about one node, or about a cancelled request.
+    // Do not use the last event here. It may be about one node, or about a cancelled request.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
         of_many ? (quorums_.empty()

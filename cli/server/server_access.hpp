@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that choose the server of a command and make the options of its client. Also an
+// Functions that choose the server of a command and create the options of its client. Also an
 // observer that remembers why a wait failed, for the message to the user.
 #pragma once
 
@@ -18,15 +18,15 @@ namespace cli {
 /// Enables URLs for each kind of store that this program was built with.
 void add_schemes();
 
-/// Returns the URL of the server for a command: --url, else HOLDFAST_URL, else this machine's
-/// private server. Starts the private server if it does not run. HOLDFAST_REQUIRE_SERVER=1 forbids
-/// the private server. Throws `usage_error` and `no_server`.
+/// Returns the URL of the server for a command: the value of --url or of HOLDFAST_URL, or the URL
+/// of this machine's private server. Starts the private server if it does not run.
+/// HOLDFAST_REQUIRE_SERVER=1 forbids the private server. Throws `usage_error` and `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
-/// Returns the servers for a verb that can ask a quorum: one URL, or the URLs of all nodes
+/// Returns the servers for a verb that can use a quorum: one URL, or the URLs of all nodes,
 /// separated by spaces. HOLDFAST_URL may have the same form. Throws the errors of `server_url`.
-/// Also throws `usage_error` in three cases: the number of nodes is not valid for a quorum, a node
-/// is named twice, or nodes have different leases or prefixes.
+/// Also throws `usage_error` in three cases: a quorum cannot have this number of nodes, a node is
+/// named twice, or the nodes have different leases or prefixes.
 std::string server_urls(const std::vector<std::string>& options);
 
 /// Splits the text of `server_urls` into its URLs.
@@ -37,25 +37,25 @@ std::vector<std::string> each_url(const std::string& urls);
 std::string parameter_of(const std::string& url, std::string_view name);
 
 /// Returns the time that a parameter of the URL sets. Returns nothing if the URL does not set it,
-/// or sets it to a text that the library refuses.
+/// or if the library refuses its text.
 std::optional<std::chrono::duration<double>> time_in(const std::string& url, std::string_view name);
 
 /// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
 
-/// Removes the prefix from a name that the store has returned. The result is the name as the user
-/// writes it on the command line. Users never see the prefix.
+/// Removes the prefix from a name that the store has returned. The result is the name that the user
+/// writes on the command line; users never see the prefix.
 std::string without_prefix(std::string name, std::string_view prefix);
 
 /// Returns whether a lock on that server lasts as long as its client's session. This is so on
-/// ZooKeeper, where the client's lease time is the session timeout that the client requests.
+/// ZooKeeper, where the client requests its lease time as the session timeout.
 bool keeps_sessions(const std::string& url);
 
 /// Returns whether the URL has the scheme of a Redis Cluster, with TLS or without.
 bool is_of_cluster(std::string_view url);
 
-/// Returns whether another server takes over from a dead server there: the URL is for Sentinels or
-/// a Redis Cluster.
+/// Returns whether another server takes over when the server of this URL dies: the URL is for
+/// Sentinels or a Redis Cluster.
 bool has_failover(std::string_view url);
 
 /// Returns whether the URL is for Redis or Valkey. A private server is one of them.
@@ -72,22 +72,22 @@ std::string without_password(std::string url);
 /// password.
 std::string server_in_words(const std::string& url);
 
-/// Returns the options of a client for that server. If the URL has no user name or password, they
-/// are read from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because other users
-/// can see a command line.
+/// Returns the options of a client for that server. If the URL has no user name or password, the
+/// options take them from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because
+/// other users can see a command line.
 holdfast::options reaching(std::string url);
 
-/// Returns the text of an error without its code, and without general advice if it has a precise
-/// reason. The text is on one line and safe to print.
+/// Returns the text of an error on one line, safe to print. Leaves out the error code, and also the
+/// general advice if there is a precise reason.
 std::string reason_in_words(const boost::system::system_error&);
 
 /// Observer that remembers why the last wait failed, with the text of the server or the system. It
-/// also remembers whether renewal has ended because of `max_hold`. The lock functions do not return
-/// this information.
+/// also remembers whether renewal has ended because of `max_hold`. The functions of a lock do not
+/// return this information.
 class last_words : public holdfast::observer {
 public:
-    /// Creates the observer. If `tells` is true, the observer prints on stderr when the locks have
-    /// moved to other servers, and what a server does not grant.
+    /// Creates the observer. If `tells` is true, it prints two things on stderr: that the locks
+    /// have moved to other servers, and that the server denies a feature.
     explicit last_words(bool tells = false)
         : tells_{tells} {}
 

@@ -198,8 +198,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If new programs cannot find this server, the next program starts another server,
-            // which does not know the locks of this one. So stop this server at once: the holders
-            // of its locks then notice that they have lost them.
+            // which does not know the locks of this server. So this server must stop at once: the
+            // holders of its locks then notice that they have lost them.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -211,8 +211,9 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // From now on, `holdfast` programs cannot begin to use the server, because they need the
-        // flock that this process has. Other programs still can, because they use only the socket.
+        // From now on, no `holdfast` program can begin to use the server, because this needs the
+        // flock that this process has. Other programs can still begin to use it, because they need
+        // only the socket.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();

@@ -24,7 +24,7 @@ public:
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
     server_process(const server_process&) = delete;
 
-    /// Asks the server to end if it still runs. Kills the server if it does not end.
+    /// Asks the server to end, if it still runs. If it does not end in time, kills it.
     ~server_process();
 
     /// Returns a descriptor that becomes readable when the server has ended. The result is negative

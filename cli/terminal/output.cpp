@@ -71,8 +71,8 @@ bool colours_are_welcome() {
     return forbidden == nullptr || *forbidden == '\0';
 }
 
-/// Returns whether stdout is a pipe without a reader. If so, a message about the failed output is
-/// useless.
+/// Returns whether stdout is a pipe that nobody reads. A message about the failed output would be
+/// useless then.
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;

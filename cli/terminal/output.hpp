@@ -52,9 +52,9 @@ output_form form_of(int descriptor);
 /// Writes the text over the present line of the terminal on stderr. An empty text removes the line.
 void draw_line(std::string_view text);
 
-/// Line on stderr that says what a verb waits for, and for how long. It is drawn anew once a second
-/// and removed at the end. Draws nothing if stderr is no terminal, or while the shell has another
-/// job in the foreground.
+/// Line on stderr that says what a verb waits for, and how long it has waited. The line is redrawn
+/// once a second and removed at the end. If stderr is no terminal, or while the shell has another
+/// job in the foreground, nothing is drawn.
 class waiting_line {
 public:
     /// `thing` is what the program waits for, for example `lock 'job'`.
@@ -73,10 +73,11 @@ private:
     const holdfast::time_point since_ = holdfast::boot_clock::now();
 };
 
-/// Calls `wait` and returns its result. On a terminal, a thread draws a `waiting_line` meanwhile.
+/// Calls `wait` and returns its result. If stderr is a terminal, a thread draws a `waiting_line`
+/// during the call.
 bool wait_visibly(const std::string& thing, const std::function<bool()>& wait);
 
-/// Makes this program end without a message when the reader of its output has ended, which is usual
+/// Makes this program end without a message when the reader of its output has ended. This is usual
 /// for command-line programs. Do not call it in a program that holds a lock.
 void end_with_reader(const inheritance&);
 
@@ -84,8 +85,9 @@ void end_with_reader(const inheritance&);
 int after_output(int status);
 
 /// Table with column titles. Each column is as wide as its contents. If the table is too wide,
-/// columns are cut from the left, because the right columns are more important. A text in the first
-/// column is cut in its middle. Characters that cannot be shown are replaced by `?`.
+/// columns are cut, beginning with the left ones, because the right columns are more important. A
+/// text in the first column is cut in its middle. Characters that cannot be shown are replaced by
+/// `?`.
 class table {
 public:
     struct column {

@@ -192,8 +192,8 @@ const std::string* nearest(std::string_view word, const std::vector<std::string>
         return nullptr;
     const auto slips = [word](const std::string& each) { return slips_between(word, each); };
     const auto found = std::ranges::min_element(known, {}, slips);
-    // Allow only few errors in a short word, because with two wrong letters it could be any other
-    // word.
+    // Allow only few errors in a short word. With two wrong letters, it could be almost any other
+    // short word.
     const std::size_t most = std::min(slips_max, (found->size() + 1) / 3);
     return slips(*found) <= most ? &*found : nullptr;
 }

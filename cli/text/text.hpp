@@ -21,8 +21,8 @@ std::string as_utf8(std::string_view text, std::string_view replacement);
 /// of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
-/// Returns the number of terminal columns for a `printable` text. Wide characters, for example
-/// Chinese ones, have two columns, and combining marks have none.
+/// Returns the number of terminal columns that a `printable` text needs. A wide character, for
+/// example a Chinese one, needs two columns, and a combining mark needs none.
 std::size_t width_of(std::string_view text);
 
 /// Returns at most `bytes` bytes of the text. Never ends inside a UTF-8 character.
@@ -42,8 +42,8 @@ std::string how_many(Number number, const std::string& noun) {
 }
 
 /// Returns advice to print after an unknown word. If the user probably meant a known word, the
-/// advice is `: did you mean …? See …`, otherwise `; see …`. `verb` is the verb of the help text,
-/// and may be empty.
+/// advice is `: did you mean …? See …`; otherwise it is `; see …`. `verb` is the verb of the help
+/// text, and may be empty.
 std::string advice_on(std::string_view word, const std::vector<std::string>& known,
                       std::string_view verb);
 

@@ -88,8 +88,8 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// Takes the requested amount. Returns false if the counter did not have this amount before the
-    /// timeout.
+    /// Takes the requested amount from the counter. Returns false if the counter stays too small
+    /// until the timeout has passed.
     bool take(detail::counter_options) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

@@ -41,9 +41,10 @@ inline constexpr deferred_release_t deferred_release{};
 ///
 ///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
 struct mutex_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
@@ -65,8 +66,8 @@ struct lock_setup {
     bool deferred = false;
     /// Pauses of the waiters; set only for a lock that sends no notification when released.
     std::optional<backoff> polls{};
-    /// For a fair lock: how long a waiter keeps its place in the queue without sending a request
-    /// (see `ask::outlasts`). Empty: the default value.
+    /// For a fair lock: how long a waiter stays in the queue without sending a request (see
+    /// `ask::outlasts`). Empty: the default value.
     std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
@@ -79,8 +80,8 @@ constexpr lock_setup setup_of(const mutex_options& how, recursion again) {
             .replicas = how.required_replicas};
 }
 
-/// Parameters of a call that acquires a lock. If the timeout `timeout` is zero or less, the call
-/// makes one attempt.
+/// Options of a call that acquires a lock. If `timeout` is zero or less, the call makes one
+/// attempt.
 struct acquire_options {
     duration timeout = duration::max();
     std::optional<lease_time> lease{}; ///< if set, the hold lasts for this time and is not renewed
@@ -147,9 +148,10 @@ public:
         return take({.timeout = duration::zero(), .lease = lease});
     }
 
-    /// Tries to acquire the lock until the timeout `timeout`; makes at least one attempt. Returns
-    /// false if the timeout expired; the lock is not held then. If the server stalls, the call can
-    /// return later than that, by up to two command timeouts (three after a deferred release).
+    /// Tries to acquire the lock until `timeout` has passed; makes at least one attempt. Returns
+    /// false if the lock stayed busy; the caller then does not hold it. If the server stalls, the
+    /// call can return later than after `timeout`, by up to two command timeouts (three after a
+    /// deferred release).
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_lock_for(length<Rep, Period> timeout, std::stop_token cancel = {}) {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),
@@ -234,18 +236,19 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // The next two functions report whether this thread holds the lock, and how many times it has
-    // entered it. They send no request. A lost hold is reported as no hold.
+    // The next two functions tell whether this thread holds the lock, and how many times it has
+    // locked it. They send no request. If the hold is lost, they return false and 0.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
-    // The next functions ask the store about the lock, whose holder can be any client, also a JVM.
-    // The result may be out of date when it arrives. The functions throw the errors of the
-    // acquiring functions. Their asynchronous versions cannot be cancelled.
+    // The next functions ask the store about the lock. The lock may be held by any client, also by
+    // a JVM. The result may be out of date when the call returns. The functions throw the errors of
+    // the acquiring functions. Their asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
-    /// Returns the remaining time of the holder's lease. The result is empty if the lock is free,
-    /// and `duration::max()` if the lease never expires. On ZooKeeper a hold ends with the session
-    /// of its holder. No other client can find out when, so the result is `duration::max()` there.
+    /// Returns how long the holder's lease still lasts. The result is empty if the lock is free,
+    /// and `duration::max()` if the lease never expires. On ZooKeeper, a hold ends with the session
+    /// of its holder, and no other client can find out when that is. So the result is
+    /// `duration::max()` there.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
@@ -284,8 +287,8 @@ protected:
             },
             token);
     }
-    /// Acquires the read side or the write side of a shared lock, while the given hold is on the
-    /// other side.
+    /// Acquires one side (read or write) of a shared lock for an owner that already holds the other
+    /// side.
     static void start_lock_beside(std::shared_ptr<sync::lock_descriptor>,
                                   std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                   detail::lease_handler);

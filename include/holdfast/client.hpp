@@ -40,7 +40,8 @@ public:
     /// `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
-    /// Throws if `url` is null, for example because an environment variable is not set.
+    /// Throws if `url` is null, for example because the program passed an environment variable that
+    /// is not set.
     explicit client(const char* url)
         : client{with_url(url)} {}
     explicit client(std::nullptr_t) = delete; ///< pass a URL: client{"redis://127.0.0.1:6379"}
@@ -161,14 +162,15 @@ public:
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
     /// Lists keys that may be counters of the given kind. A stored number can be a semaphore or a
-    /// latch, and the store does not say which. So both lists contain every number. The list of
-    /// leased semaphores has only the semaphores with at least one held permit, on every store.
-    /// Throws `invalid_argument` if the store does not support the kind.
+    /// latch, and the store does not know which. So the lists for these two kinds both contain
+    /// every stored number. The list of leased semaphores has only the semaphores of which at least
+    /// one permit is held, on every store. Throws `invalid_argument` if the store does not support
+    /// the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
-    /// Waits until the lock is observed to be free. Returns false if the lock was not free before
-    /// the timeout `timeout` (zero: one check). A release wakes this call together with the
-    /// waiters for the lock. The release of a fair lock or a spin lock is noticed by polling,
+    /// Waits until a request finds the lock free. Returns false if no request found the lock free
+    /// before the timeout `timeout` (zero: one request). A release wakes this call together with
+    /// the waiters for the lock. The release of a fair lock or a spin lock is noticed by polling,
     /// within `options::poll_bound`. Another client may have acquired the lock before this call
     /// returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
@@ -236,10 +238,11 @@ public:
             token);
     }
 
-    /// Returns the UUID of this client. Each owner that it writes to the store begins with it.
+    /// Returns the UUID of this client. At the store, the text of each owner of this client begins
+    /// with this UUID.
     std::string id() const;
 
-    /// Returns the implementation object, for the library's own types.
+    /// Returns the object that implements the client. Only the library's own types use it.
     const std::shared_ptr<sync::engine>& engine() const noexcept { return engine_; }
 
 private:

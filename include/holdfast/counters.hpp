@@ -40,8 +40,8 @@ struct rate {
     std::int64_t permits = 0; ///< maximum in any interval of length `per`: 1 to `counted_max`
     duration per{};           ///< length of the interval, at least 1 ms
     scope_of scope = scope_of::overall;
-    /// Time without use after which the store deletes the rate; not shorter than `per`. Zero: the
-    /// store never deletes the rate.
+    /// If nobody uses the limiter for this time, the store deletes its rate. Not shorter than
+    /// `per`. Zero: the store never deletes the rate.
     duration kept{};
     bool operator==(const rate&) const = default;
 };
@@ -65,9 +65,9 @@ enum class counter_verb : std::uint8_t {
     set_lease, ///< for kind `permits`: sets the expiry of one held permit of any holder
 };
 
-/// Request to take `amount` from a counter, or to wait until a latch is open. `request` is a
-/// request number that no other request has. The store executes the request at most once, even if
-/// it is repeated.
+/// Request to take `amount` from a counter, or to wait until a latch is open. `request` identifies
+/// this request: no other request has the same number. The store executes the request at most once,
+/// even if the client sends it again.
 struct counter_ask {
     counter_ask(lock_name n, owner_id r, counter_kind k, std::int64_t much)
         : name{std::move(n)}
@@ -82,7 +82,8 @@ struct counter_ask {
     std::uint8_t replicas = 0; ///< number of replicas that must confirm the change; see `hold`
 };
 
-/// Request to change a counter. `request` is a request number that no other request has.
+/// Request to change a counter. `request` identifies this request: no other request has the same
+/// number.
 struct counter_change {
     counter_change(lock_name n, owner_id r, counter_kind k, counter_verb v, std::int64_t much = 0)
         : name{std::move(n)}
@@ -95,10 +96,11 @@ struct counter_change {
     counter_kind kind;
     counter_verb verb;
     std::int64_t amount;
-    /// For `add`: maximum of the value. If the value would exceed it, nothing is done. 0: no limit.
+    /// For `add`: maximum of the value. If the sum would be greater than this maximum, the store
+    /// changes nothing. 0: no limit.
     std::int64_t most = 0;
-    /// For `set_new`: time after which the counter is deleted; zero: never. For `set_lease`: the
-    /// new length of the lease.
+    /// For `set_new`: time after which the store deletes the counter; zero: never. For `set_lease`:
+    /// the new length of the lease.
     duration kept{};
     /// For give_back and set_lease: id of the permit, in the form of `permit_id`.
     std::string permit{};
@@ -108,17 +110,18 @@ struct counter_change {
 
 /// Reply of the store to a change.
 struct counter_answer {
-    /// For set_new: true if the counter did not exist. For add_if_there and erase: true if the
-    /// counter existed. For count_down: true if this call opened the latch. For give_back and
+    /// For set_new: true if the counter did not exist before. For add_if_there and erase: true if
+    /// the counter existed. For count_down: true if this call opened the latch. For give_back and
     /// set_lease: true if the permit was held.
     bool done = false;
-    bool beyond = false; ///< nothing was done: the value would exceed `most` or the maximum
-    /// For drain: number of permits that were taken. For others: the current value.
+    bool beyond = false; ///< not changed: the value would exceed `most` or `counted_max`
+    /// For drain: the number of permits that the call took. For the other changes: the value after
+    /// the change.
     std::int64_t value = 0;
     bool others_listen = false;
 };
 
-/// State of a counter, as the store reported it.
+/// State of a counter, as the store reported it in its reply.
 struct counter_state {
     bool exists = false;
     std::int64_t value = 0; ///< free permits, or the count of the latch
@@ -140,7 +143,7 @@ struct counter_list {
     /// False if the list is incomplete: there are more counters, the store has too many keys to
     /// scan, or some servers could not be asked.
     bool complete = true;
-    /// An error text for each server that could not be asked.
+    /// One error text for each server that could not be asked.
     std::vector<std::string> unreachable{};
 };
 
@@ -164,23 +167,23 @@ public:
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
     /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the waiter. The
-    /// waiter's function look() takes the amount, or checks whether the latch is open. The function
-    /// leave() gives back permits that a look() may have taken. If the store executes the request
-    /// of a look() after the request of leave(), the look() takes nothing.
+    /// waiter's function look() takes the amount, or checks whether the latch is open. Its function
+    /// leave() gives back the permits that a call of look() may have taken. If the store executes
+    /// the request of leave() first, the delayed request of look() takes nothing.
     virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
 
     /// Changes the counter. If the outcome is unknown, repeat the call with the same request
     /// number, but only for the time `memory() / 2`.
     virtual asio::awaitable<counter_answer> change(counter_change) = 0;
 
-    /// Tells the store that the client will not repeat the change with this request number, for
+    /// Tells the store that the client will not send the change with this request number again, for
     /// example because the reply has arrived. If a copy of the request is still on its way, the
     /// store may execute the copy or ignore it.
     virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
-    /// Lists at most `limit` counters of the given kind whose names match a glob pattern, by the
-    /// rules of `inspector::list()`. Omits leased semaphores of which no permit is held.
+    /// Lists at most `limit` counters of the given kind whose names match a glob pattern. The rules
+    /// of `inspector::list()` apply. Leased semaphores without a held permit are left out.
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 

@@ -57,8 +57,8 @@ public:
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries to take the permits until the timeout `timeout`; makes at least one attempt. If the
-    /// timeout expired, returns false and has taken no permits.
+    /// Tries to take the permits until `timeout` has passed; makes at least one attempt. If the
+    /// result is false, the call has taken no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -89,15 +89,15 @@ public:
     void add_permits(std::int64_t permits);
     /// Takes all permits that are available; returns their number.
     std::int64_t drain_permits();
-    /// Returns the number of permits; it may be out of date when it arrives. A negative number -n
-    /// means that n permits must be released before the number is zero.
+    /// Returns the number of permits. The number may be out of date when the call returns. A
+    /// negative number -n means that n permits must be released before the number is zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
 
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // The async_try functions complete with false if there were not enough permits before the
+    // The async_try functions complete with false if not enough permits became available before the
     // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {

@@ -9,7 +9,7 @@
 
 namespace holdfast {
 
-/// Severity of a finding, in rising order.
+/// Severity of a finding, from the least serious to the most serious.
 enum class severity : std::int32_t {
     fine = 0, ///< no problem
     note,     ///< no problem now, but worth knowing

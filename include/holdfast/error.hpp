@@ -15,37 +15,40 @@ namespace holdfast {
 /// Kinds of errors of this library. Compare with `ec == errc::unreachable`: each detailed error of
 /// a store (`store_errc`) is equal to exactly one `errc`.
 enum class errc {
-    /// The store could not be reached. Nothing was done there.
+    /// The store could not be reached, so it has not executed the request.
     unreachable = 1,
-    /// The request was sent, but no reply came, so the store may have executed it. A lock that may
-    /// have been acquired is released in the background, and becomes free at the latest when its
-    /// lease expires.
+    /// The request was sent, but no reply came, so the store may or may not have executed it. If
+    /// the request could acquire a lock, the client releases the lock in the background. The lock
+    /// becomes free at the latest when its lease expires.
     outcome_unknown,
-    /// The store refused the request (reasons: a missing permission, a value of another type under
-    /// the name, no memory), or the client does not trust the server. Nothing was done. The
-    /// exception and the observer's event contain the server's own error text.
+    /// The store refused the request, and has changed nothing. Possible reasons: a missing
+    /// permission, a value of another type under the name, no memory, or a server that the client
+    /// does not trust. The exception and the observer's event contain the server's own error text.
     refused,
-    /// The lease expired before the release. Since then, another client may have held the lock.
+    /// The lease expired before the release. Another client may have held the lock since then.
     lease_lost,
-    /// This thread (or this lease) does not hold the lock. Nothing was done.
+    /// The calling thread (or the given lease) does not hold the lock, so the call did nothing.
     not_owner,
-    /// This thread holds the lock already, and the lock is not recursive. Nothing was done.
+    /// The calling thread already holds the lock, and the lock is not recursive. The call did
+    /// nothing.
     already_held,
-    /// A name, a length of time or an address is not allowed. Nothing was sent.
+    /// A name, a length of time or an address is not allowed. The client has sent nothing.
     invalid_argument,
-    /// This client has reached a limit (queued requests, waiting calls). Nothing was sent.
+    /// The client has reached one of its limits (queued requests, waiting calls). It has sent
+    /// nothing.
     overloaded,
-    /// The call would deadlock; nothing was acquired. Case 1: the calling thread would wait for
-    /// work that only this thread can do. Case 2: two readers want to upgrade, and each would wait
-    /// until the other reader has released the lock.
+    /// The call would wait for ever, so it failed and acquired nothing. Either the calling thread
+    /// would wait for work that only this thread can do. Or two readers want to upgrade, and each
+    /// would wait for the other reader's release.
     would_deadlock,
-    /// The server's clock jumped twice during the acquisition. The caller holds nothing.
+    /// The server's clock jumped twice while the lock was being acquired. The caller does not hold
+    /// the lock.
     clock_unstable,
-    /// The client is closed or closing. Nothing was sent. Locks that were held become free when
+    /// The client is closed or closing, and has sent nothing. Locks that it held become free when
     /// their leases expire.
     closed,
-    /// The object was created before fork(). Nothing was done. Use an object that was created in
-    /// this process.
+    /// The object was created before fork() and is used in the child process. The call did nothing.
+    /// Create the object again in the child process.
     forked,
 };
 

@@ -9,10 +9,11 @@ namespace holdfast {
 ///
 ///     holdfast::fair_mutex desk{client, "desk", {.waiter_timeout = 60s}};
 struct fair_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
 
     /// How long a waiter keeps its place in the queue without sending a request. If a waiter dies,
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer

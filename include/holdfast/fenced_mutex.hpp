@@ -11,10 +11,11 @@ namespace holdfast {
 ///
 ///     holdfast::fenced_mutex stock{client, "stock:42", {.numbers = holdfast::fencing::dated}};
 struct fenced_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     fencing numbers = fencing::counted;
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
@@ -51,15 +52,17 @@ public:
     /// lease time is not allowed, or if the store does not support fenced locks.
     fenced_mutex(client& home, lock_name name, fenced_options how = {});
 
-    /// Returns the token of this thread's hold; 0 if this thread has no hold. Sends no request.
-    /// After a loss of the hold, the function still returns the token, because the protected
-    /// resource decides whether to accept the token. For a lease, use `lease::fencing_token()`.
+    /// Returns the fencing token of this thread's hold, or 0 if this thread has no hold. Sends no
+    /// request. After the hold is lost, the function still returns its token, because the protected
+    /// resource decides whether to accept the token. If a lease owns the hold, use
+    /// `lease::fencing_token()`.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
-    /// Asks the store for the greatest token that any hold ever had, and returns it. The result can
-    /// be a reserved token that no hold received. 0: no token was ever granted. ZooKeeper keeps no
-    /// token of a free lock. The result is then a greater number: no earlier hold had a greater
-    /// token, and each later hold will have one. Throws the errors of `basic_mutex::is_locked()`.
+    /// Asks the store for the greatest fencing token of this lock, and returns it. A hold may have
+    /// the token, or the token may only be reserved for a hold. 0: the lock never had a token. On
+    /// ZooKeeper, a free lock has no stored token. The function then returns a number that is
+    /// greater than all earlier tokens and less than all later tokens. Throws the errors of
+    /// `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
     auto async_last_token(Token&& token) const {

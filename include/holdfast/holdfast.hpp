@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all headers of the library. The components holdfast::testing and holdfast::mysql have
-// their own headers, which this header does not include: memory/server.hpp and mysql/*.hpp.
+// Includes the headers of the library, except those of two components: holdfast::testing
+// (memory/server.hpp) and holdfast::mysql (mysql/*.hpp).
 #pragma once
 
 #include <holdfast/client.hpp>

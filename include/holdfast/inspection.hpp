@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types for the reports of a store about its locks. The holder of a lock can be a holdfast client
-// or a Redisson client.
+// Types in which a store reports the state of its locks. The holder of a lock can be a holdfast
+// client or a Redisson client.
 #pragma once
 
 #include <holdfast/export.hpp>
@@ -15,7 +15,8 @@
 
 namespace holdfast {
 
-/// Description of a holdfast client, written by that client to the store (`options::announce`).
+/// Description of a holdfast client. The client itself writes it to the store
+/// (`options::announce`).
 struct client_info {
     std::string host{};
     std::int64_t pid = 0; ///< process id of the client, on its host or in its container
@@ -32,8 +33,8 @@ struct lock_owner {
     /// How many times the owner has locked the lock. For a holdfast owner the value is always 1,
     /// because holdfast counts repeated calls inside the client.
     std::int64_t count = 1;
-    /// False if the owner is a Redisson client, or a program that writes the same format. For a
-    /// token lock, false means any other program.
+    /// True if the owner is a holdfast client. False if it is a Redisson client, or another program
+    /// that writes Redisson's format. For a token lock, false means any other program.
     bool is_holdfast = false;
     std::optional<client_info> client{}; ///< set if a holdfast client has described itself
     /// For a read-write lock: true if the owner has the write lock, false if it has a read lock.
@@ -44,14 +45,15 @@ struct lock_owner {
     std::optional<duration> remaining{};
 };
 
-/// A waiter that has registered itself at the store.
+/// A waiter that has registered itself at the store, for example in the queue of a fair lock.
 struct lock_waiter {
-    std::string text{};       ///< the waiter as the store has it, in the form of `lock_owner::text`
-    bool is_holdfast = false; ///< true if the waiter is a holdfast client
+    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`.
+    std::string text{};
+    bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
-    /// How long the waiter still keeps its place in the queue if it sends no more requests. Zero:
-    /// the place has expired, and the next request of any client removes it. Empty: the store does
-    /// not report the time.
+    /// How long the waiter stays in the queue if it sends no more requests. Zero: this time has
+    /// passed, and the next request of any client removes the waiter. Empty: the store does not
+    /// report the time.
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
     /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty: the
@@ -71,11 +73,11 @@ enum class key_kind : std::int32_t {
 /// Returns "lock", "read-write lock", "other" or "token lock".
 HOLDFAST_EXPORT const char* to_string(key_kind) noexcept;
 
-/// State of one lock, as the store reported it a moment ago.
+/// State of one lock, as the store reported it in its reply.
 struct lock_state {
     std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
-    std::string type{}; ///< the store's own word for the type: "hash", "string", …
+    std::string type{}; ///< the store's own name for the type of the value: "hash", "string", …
     /// Owners of the lock; a writer comes first. Empty for a lock with very many readers.
     std::vector<lock_owner> owners{};
     /// Remaining time of the lease. Empty: the lease never expires.
@@ -85,30 +87,30 @@ struct lock_state {
     /// lock, the number also includes every entry of `waiters`. Empty: the store does not report
     /// the number.
     std::optional<std::size_t> listeners{};
-    /// Fencing token of the current hold, if the store gives a token to each grant (MySQL,
+    /// Fencing token of the current hold, if the store assigns a token to each grant (MySQL,
     /// ZooKeeper). 0: the store does not report a token.
     std::uint64_t token = 0;
-    /// Greatest fencing token that any hold of the fenced lock with this name ever had, also a hold
-    /// of a JVM. 0: there was no token, or the store does not report the token.
+    /// Greatest fencing token that the fenced lock with this name ever had; the holder may have
+    /// been a JVM. 0: the lock never had a token, or the store does not report it.
     std::uint64_t last_token = 0;
     /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
     /// writers that wait while other owners read. If there are very many waiters, the list has only
-    /// the first waiters. Other waiters (waiters for other locks, readers, Redisson's writers) only
-    /// subscribe to the release, so they are not listed.
+    /// the first of them. The list has no other waiters: waiters for other locks, readers and
+    /// Redisson's writers only subscribe to the release.
     std::vector<lock_waiter> waiters{};
     /// Total number of `waiters`. Empty: the store does not report it.
     std::optional<std::size_t> waiting{};
-    /// False: nobody holds the lock, but it is reserved for the next waiter. This happens with a
-    /// fair lock. Then only one waiter can acquire the lock: the first waiter in `waiters` whose
-    /// place has not expired.
+    /// False: nobody holds the fair lock, but the store keeps it for the next waiter. Only one
+    /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
+    /// not expired.
     bool is_held = true;
 };
 
 /// The locks that `client::list()` found, sorted by name.
 struct lock_list {
     std::vector<lock_state> locks{};
-    bool complete = true; ///< false: the list reached its limit, or some servers could not be asked
-    /// Error text for each server that could not be asked, if several servers store the locks.
+    bool complete = true; ///< false: the list reached its limit, or some servers did not reply
+    /// If several servers store the locks: an error text for each server that could not be asked.
     std::vector<std::string> unreachable{};
 };
 

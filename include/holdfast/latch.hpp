@@ -39,8 +39,8 @@ public:
     /// Closes the latch and sets its count, which must be 1 to `max()`. Returns false, and changes
     /// nothing, if the latch is already closed.
     bool try_set_count(std::int64_t count);
-    /// Returns the count; zero means that the latch is open. The value may be out of date when it
-    /// arrives.
+    /// Returns the count; zero means that the latch is open. The count may be out of date when the
+    /// call returns.
     [[nodiscard]] std::int64_t count() const { return value(); }
     /// Reduces the count by `by` (1 to `max()`), at most down to zero. At zero the latch opens, and
     /// all waiters are notified. Returns false, and changes nothing, if the latch is open already.
@@ -55,8 +55,8 @@ public:
     [[nodiscard]] bool try_wait() const { return take({.timeout = duration::zero()}); }
     /// Waits until the latch is open; returns or throws.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
-    /// Waits until the latch is open. Returns false if it stayed closed until the timeout
-    /// `timeout`.
+    /// Waits until the latch is open, but at most for `timeout`. Returns false if the latch stayed
+    /// closed.
     template <typename Rep, typename Period>
     [[nodiscard]] bool wait_for(length<Rep, Period> timeout, std::stop_token cancel = {}) const {
         return take({.timeout = detail::saturate(timeout, detail::rounding::up),

@@ -18,7 +18,8 @@ namespace holdfast {
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    /// Lease time of the permits; overrides the client's lease time. Leases are still renewed.
+    /// Lease time of the permits, instead of the lease time of the client. Leases are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
@@ -73,8 +74,8 @@ class HOLDFAST_EXPORT leased_semaphore : public basic_counter {
     using length = std::chrono::duration<Rep, Period>;
 
 public:
-    /// Maximum number of permits of one lease. The number is limited because a request contains an
-    /// id for each permit.
+    /// Maximum number of permits of one lease. There is a maximum because a request contains an id
+    /// for each permit.
     static constexpr std::uint32_t most_at_once = 1000;
 
     /// Creates the semaphore object; sends nothing. Throws `errc::invalid_argument` if the name or
@@ -100,8 +101,8 @@ public:
         return take({permits, {.timeout = duration::zero(), .lease = lasts}});
     }
 
-    /// Tries to acquire the permits until the timeout `timeout`; makes at least one attempt. The
-    /// result is empty if the timeout expired; no permits are taken then.
+    /// Tries to acquire the permits until `timeout` has passed; makes at least one attempt. If the
+    /// result is empty, the call has taken no permits.
     template <typename Rep, typename Period>
     std::optional<lease> try_acquire_for(length<Rep, Period> timeout, std::uint32_t permits = 1,
                                          std::stop_token cancel = {}) {
@@ -163,8 +164,8 @@ public:
     auto async_acquire(lease_time lasts, std::uint32_t permits, Token&& token) {
         return initiate_lease({permits, {.lease = lasts}}, std::forward<Token>(token));
     }
-    // The async_try functions complete without a lease and without an error if there were not
-    // enough permits before the timeout.
+    // The async_try functions complete without a lease and without an error if not enough permits
+    // became free before the timeout.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_acquire(std::uint32_t permits, Token&& token) {
         return initiate_try_lease({permits, {.timeout = duration::zero()}},

@@ -55,11 +55,11 @@ public:
     explicit multi_mutex(basic_mutex& first, basic_mutex& second, More&... more)
         : multi_mutex{members{first, second, more...}} {}
 
-    /// Acquires any one of the members: the first that is free. Returns the lease of that member;
-    /// `lease::name()` is the member's name. The result is empty if all members were busy until the
-    /// timeout expired. If the store of a member cannot be reached, the member is skipped, as long
-    /// as another member can be asked. The lease owns the hold; no thread owns it. Throws the
-    /// errors of `try_lock_for`.
+    /// Acquires the first member that is free. Returns the lease of that member; `lease::name()` is
+    /// the member's name. The result is empty if all members were busy until the timeout expired.
+    /// If the store of a member cannot be reached, the member is skipped, as long as another member
+    /// can be asked. The lease owns the hold; no thread owns it. Throws the errors of
+    /// `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.timeout = {}}); }
     template <typename Rep, typename Period>
     [[nodiscard]] std::optional<lease> try_lock_any_for(std::chrono::duration<Rep, Period> timeout,

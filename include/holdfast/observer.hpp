@@ -13,9 +13,9 @@ enum class event_kind : std::int32_t {
     /// The store acknowledged the release, or the lock was handed over to the next waiter of this
     /// client. `duration_us`: how long the lock was held.
     released,
-    /// A hold ended before its owner released it. No other event of this hold follows. A hold on
-    /// several locks ends with the loss of one member, and `cause` is the cause of that member's
-    /// loss. `duration_us`: how long the lock was held.
+    /// A hold ended before its owner released it. No other event of this hold follows. A hold of
+    /// several locks as one (`multi_mutex`) ends when one member is lost, and `cause` is the cause
+    /// of that loss. `duration_us`: how long the lock was held.
     lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.
@@ -23,18 +23,19 @@ enum class event_kind : std::int32_t {
     /// A thread ended while it held the lock, so the hold is not renewed any more. `duration_us`:
     /// how long it was held so far.
     abandoned,
-    /// One attempt to renew failed and will be repeated. `duration_us`: the remaining validity of
-    /// the hold.
+    /// One attempt to renew a hold failed. The client will try again. `duration_us`: how long the
+    /// hold stays valid without a renewal.
     renewal_failed,
     /// The server refused the release, or did not acknowledge it before the lease expired.
-    /// `duration_us`: how long the lock was held. If you count holds, count this hold as ended: no
-    /// `released` follows, even if a later attempt succeeds.
+    /// `duration_us`: how long the lock was held. This event ends the hold: no `released` event
+    /// follows, even if a later attempt to release the lock succeeds.
     release_failed,
     misuse,       ///< `unlock()` or `unlock(ec)` of a lock that the caller does not hold
     disconnected, ///< a connection to the store failed or was lost; name: its address
     reconnected,  ///< the connection works again; `duration_us`: how long it was lost
-    /// Locks work, but the store denies a feature. `text`: the consequence, and the permission to
-    /// grant. On ZooKeeper also: the session timeout differs from the requested timeout.
+    /// Locks work, but a feature does not, for example because the user has no permission for it.
+    /// `text`: the consequence, and the permission to grant. On ZooKeeper, the event also reports
+    /// that the session timeout differs from the requested timeout.
     impaired,
     /// All or some of the locks are now on another server. `name`: the address of that server.
     /// `text`: who reported the change. The client asks the new server at once whether it still has
@@ -42,12 +43,12 @@ enum class event_kind : std::int32_t {
     moved,
 };
 
-/// Cause of a lost hold, of the end of a wait, or of a lost connection. Used in `event::cause`,
-/// together with `event::code`.
+/// Why a hold was lost, a wait ended, or a connection was lost. Used in `event::cause`, together
+/// with `event::code`.
 enum class event_cause : std::int32_t {
     none = 0,
-    /// The store says that this owner does not hold the lock: it was forced, evicted or flushed, or
-    /// it expired.
+    /// The store replied that this owner does not hold the lock: the lock was removed by
+    /// force_unlock(), evicted or flushed, or its lease expired.
     refused,
     term_ended, ///< the validity ended because no renewal reached the store in time
     forced,     ///< `force_unlock` by this client
@@ -58,8 +59,8 @@ enum class event_cause : std::int32_t {
     failed, ///< see `code` and `text`
 };
 
-/// One event. It is valid only while the observer is called. The type is a plain struct, so that C
-/// and other languages can use it.
+/// Description of one event. It is valid only during the call of the observer. The type is a plain
+/// struct, so that C and other languages can use it.
 struct event {
     event_kind kind;
     event_cause cause = event_cause::none;

@@ -47,7 +47,8 @@ struct options {
     /// set, `url` and `credentials` are not used.
     store_factory store{};
 
-    /// Prefix that is put before every lock name at the store. Redisson calls this a NameMapper.
+    /// Text that the client puts before every lock name at the store. Redisson calls this a
+    /// NameMapper.
     std::string prefix{};
     /// Your own mapping of lock names, used instead of `prefix`. The function must be pure,
     /// thread-safe and injective (two names never become the same name).

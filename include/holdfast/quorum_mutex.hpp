@@ -19,12 +19,12 @@ struct quorum_options {
     /// How long an attempt waits for the reply of a node. A vote that arrives after this wait is
     /// still used if the lock is held by then. 1 ms to a quarter of the lease time.
     duration node_timeout{50};
-    /// The longest lease time that any client of these nodes uses for the lock. A restarted node
-    /// has no vote for this time after its restart, because it may have forgotten its grants.
+    /// The longest lease time that any client of these nodes uses for the lock. After a restart, a
+    /// node's vote does not count for this time, because the node may have forgotten its grants.
     /// Empty: the lease time of this object, which is also the minimum.
     std::optional<lease_time> longest_lease{};
     /// True: every node keeps all its grants across a restart, because it writes each change to
-    /// disk before it replies. A restarted node then votes at once.
+    /// disk before it replies. The vote of a restarted node then counts at once.
     bool nodes_remember = false;
     /// Number of replicas of each node that must confirm its vote, and each renewal of the vote.
     /// Overrides `options::required_replicas` of the node's own client.
@@ -32,7 +32,7 @@ struct quorum_options {
 };
 
 /// Votes of a lease: the number of nodes, the number of votes that make a majority, and the number
-/// of votes that are held now.
+/// of votes that the lease has now.
 struct quorum_votes {
     std::size_t nodes = 0;
     std::size_t majority = 0;

@@ -62,8 +62,8 @@ public:
     [[nodiscard]] bool try_acquire(std::int64_t permits = 1) {
         return take({.amount = permits, .timeout = duration::zero()});
     }
-    /// Tries to take the permits until the timeout `timeout`; makes at least one attempt. If the
-    /// timeout expired, returns false and has taken no permits.
+    /// Tries to take the permits until `timeout` has passed; makes at least one attempt. If the
+    /// result is false, the call has taken no permits.
     template <typename Rep, typename Period>
     [[nodiscard]] bool try_acquire_for(length<Rep, Period> timeout, std::int64_t permits = 1,
                                        std::stop_token cancel = {}) {
@@ -90,8 +90,8 @@ public:
     /// arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
-    /// Gives back permits, whichever client took them; the permits taken last become free first.
-    /// There are never more free permits than the rate allows.
+    /// Gives back permits, whichever client took them. The permits that were taken last become free
+    /// first. There are never more free permits than the rate allows.
     void release(std::int64_t permits = 1);
     /// Returns how many permits can be taken now; zero if the rate is not set. The number may be
     /// out of date when it arrives.
@@ -101,7 +101,7 @@ public:
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // The async_try functions complete with false if there were not enough permits before the
+    // The async_try functions complete with false if the permits could not be drawn before the
     // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {

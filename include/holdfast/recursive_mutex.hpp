@@ -33,8 +33,8 @@ public:
     recursive_mutex(client& home, lock_name name)
         : recursive_mutex{home, std::move(name), mutex_options{}} {}
 
-    /// Creates a lock with its own lease time, which overrides the client's lease time. Holds of
-    /// the lock are still renewed.
+    /// Creates a lock with its own lease time, instead of the lease time of the client. Holds are
+    /// renewed as usual.
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : recursive_mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 

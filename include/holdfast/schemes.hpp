@@ -53,13 +53,14 @@ public:
     const std::string& scheme() const noexcept; ///< scheme of the URL, in lower case
     const std::string& user() const noexcept;
     const secret& password() const noexcept;
-    /// The credentials of the options (`options::credentials`).
+    /// Returns the credentials of the client's options (`options::credentials`).
     const credential_provider& credentials() const noexcept;
 
     /// Returns the servers of the URL, which are separated by commas. A missing port is 0. Throws
     /// for an empty host or a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    /// Returns whether the URL names a server. If not, only slashes stand before its path.
+    /// Returns whether the URL names a server. If it does not, only slashes stand in front of its
+    /// path.
     bool names_servers() const noexcept;
 
     const std::string& path() const noexcept; ///< path of the URL, for example `/a/b`
@@ -103,11 +104,11 @@ public:
     /// suggests the most similar known parameter.
     void refuse_unknown() const;
 
-    /// Throws an error with this text. If the text contains a part of the URL, it must be in the
-    /// form that `shown()` returned for this part.
+    /// Throws an error with this text. If the text contains a part of the URL, pass that part
+    /// through `shown()` first, because it may belong to a password.
     [[noreturn]] void refuse(std::string_view why) const;
-    /// Returns the text in quotes, for an error text. If the text could be part of a password,
-    /// returns instead the reason why the text is hidden.
+    /// Returns the text in quotes, for an error text. If the text may be part of a password,
+    /// returns the reason why it is hidden instead.
     std::string shown(std::string_view text) const;
 
     const url::parts& inside() const noexcept; ///< for the library's own schemes

@@ -11,9 +11,9 @@
 
 namespace holdfast {
 
-/// A password. It cannot be printed or converted to a string, so it does not get into a log by
-/// accident; `reveal()` returns its text. Its memory is overwritten before it is freed. If it was
-/// created from a string, that string is not overwritten.
+/// A password. A secret cannot be printed or converted to a string, so it does not get into a log
+/// by accident. Only `reveal()` returns its text. The secret overwrites its memory before it frees
+/// it. If the secret was created from a string, that string is not overwritten.
 ///
 ///     how.password = "correct horse battery staple";
 ///

@@ -7,10 +7,11 @@ namespace holdfast {
 
 /// Options of `shared_mutex`, for its readers' side and its writers' side.
 struct shared_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 
@@ -62,7 +63,7 @@ public:
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // The next functions do the same for readers as basic_mutex's functions do for writers.
+    // The next functions do for readers what the functions of basic_mutex do for writers.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));
@@ -84,7 +85,8 @@ public:
     /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
     /// holds the lock alone. No other owner has held the lock alone in between. After that,
     /// unlock() makes the hold shared again, and unlock_shared() ends the hold. Returns false if
-    /// other readers stayed until the timeout `timeout`; this thread then still shares the lock.
+    /// other readers still shared the lock when `timeout` had passed; this thread then still shares
+    /// it, too.
     ///
     /// Throws the errors of lock(), and also:
     /// - `not_owner`: this thread does not share the lock.
@@ -116,17 +118,17 @@ public:
         return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
-    /// Completes at once with a shared lease, in addition to `exclusive`. To downgrade, release
-    /// `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this lock
-    /// exclusively, and with `lease_lost` if its hold is lost.
+    /// Completes at once with a shared lease; the lease `exclusive` stays valid. To downgrade,
+    /// release `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this
+    /// lock exclusively, and with `lease_lost` if its hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));
     }
 
-    /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second,
-    /// exclusive lease. Completes without a lease and without an error if the timeout expired.
-    /// Fails with `lease_lost` also if `shared_hold` is released in the meantime.
+    /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second
+    /// lease, which is exclusive. Completes without a lease and without an error if the timeout
+    /// expired. Fails with `lease_lost` also if `shared_hold` is released in the meantime.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> timeout,

@@ -9,10 +9,11 @@ namespace holdfast {
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     backoff polls{};       ///< 1 ms ≤ `first` ≤ `longest` ≤ 1 min
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };

@@ -34,12 +34,13 @@
 
 namespace holdfast {
 
-// The value types below have constructors on purpose: g++ 12 frees an aggregate temporary twice
-// when it is passed to a function in a co_await expression.
+// The types below have constructors, although aggregates would be shorter. The reason is a bug of
+// g++ 12: it frees an aggregate temporary twice when the temporary is passed to a function in a
+// co_await expression.
 
-/// Name of a lock: either the name that users write, or the name that the store has, after the
-/// client's name mapping. It may contain any bytes. A name that the store does not allow is refused
-/// before anything is sent.
+/// Name of a lock. It is either the name that users write, or the name at the store, after the
+/// client's name mapping. It may contain any bytes. If the store does not allow the name, the
+/// client refuses it before it sends a request.
 struct lock_name {
     lock_name(std::string s)
         : text{std::move(s)} {}
@@ -67,16 +68,18 @@ HOLDFAST_EXPORT std::string to_string(const owner_id&);
 /// owner's number.
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
-/// Kinds of locks. `plain`, `spin` and `fenced` use the same key and exclude each other. Programs
-/// that know neither holdfast nor Redisson may also hold a `token` lock; they send no notification
-/// when they release it.
+/// Kinds of locks. `plain`, `spin` and `fenced` use the same key, so they exclude each other. A
+/// `token` lock may also be held by a program that knows neither holdfast nor Redisson; such a
+/// program sends no notification when it releases the lock.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
-/// Returns the name of the kind for messages. It is "a mutex" for `plain`, `spin`, `fenced` and
-/// `fair`, which share names, else "a read-write lock", "a token lock" or "a leased semaphore".
+/// Returns the name of the kind for messages. The name is "a mutex" for `plain`, `spin`, `fenced`
+/// and `fair`, which exclude each other under one name. The other names are "a read-write lock", "a
+/// token lock" and "a leased semaphore".
 HOLDFAST_EXPORT const char* words_for(lock_kind) noexcept;
 
-/// Throws `store_errc::wrong_type`: the name has a value of type `there` instead of `wanted`.
+/// Throws `store_errc::wrong_type`. The message says that the name has a value of type `there`
+/// instead of `wanted`.
 [[noreturn]] HOLDFAST_EXPORT void throw_wrong_type(std::string_view there, std::string_view wanted);
 
 /// Lock, owner and settings of a hold that exists or is requested.
@@ -88,12 +91,12 @@ struct hold {
     lock_name name;
     owner_id owner;
     lock_kind kind;
-    /// For kind `permit`: number of permits. The first permit has the owner's number, and the
-    /// others have the numbers after it. The hold is lost if one of its permits is lost.
+    /// For kind `permit`: number of permits of this hold. The first permit has the owner's number,
+    /// and each further permit has the next number. The hold is lost if one of its permits is lost.
     std::uint32_t permits = 1;
     /// Number of replicas that must confirm a grant or a renewal before the client relies on it. If
-    /// fewer confirm it in time, the call fails with `store_errc::not_replicated`, although the
-    /// store may have the hold.
+    /// fewer replicas confirm it in time, the call fails with `store_errc::not_replicated`,
+    /// although the hold may exist at the store.
     std::uint8_t replicas = 0;
 };
 
@@ -102,7 +105,8 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds. A request about a hundred thousand holds then copies no hold.
+/// List of pointers to holds. A list of pointers lets a request about a hundred thousand holds copy
+/// no hold.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -121,8 +125,8 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// For a shared lock: owner number of the other hold (read or write) that this client has on
-    /// the lock and keeps. 0: there is none.
+    /// For a shared lock: number of this client's other owner (read or write), which also holds the
+    /// lock and keeps it. 0: there is no such owner.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait after the last reader has left. The store
     /// itself sets this value.
@@ -133,20 +137,22 @@ struct ask : hold {
 struct answer {
     /// True if the lock was granted. For a renewal: true if the owner still holds the lock.
     bool granted = false;
-    /// If granted: how long the lease is valid, from the start of the call. If busy: how long to
-    /// wait, at most, before the next attempt.
+    /// If granted: how long the lease is valid, counted from the start of the call. If busy: how
+    /// long to wait, at most, before the next attempt.
     duration term{};
-    /// Fencing token of the grant; 0 if the store or the kind has none. The holder gets it only
-    /// for the kind `fenced`. Operators see other tokens in `lock_state::token`.
+    /// Fencing token of the grant; 0 if the store or the kind has no tokens. The holder gets the
+    /// token only for the kind `fenced`. For other kinds, operators can read the token in
+    /// `lock_state::token`.
     std::uint64_t token = 0;
     /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
-    /// Remaining time in the store just before this request. For a renewal: the time of the renewed
-    /// hold. For a grant: the time of the other owners who share the lock. Empty: the time is
-    /// unknown, or no other client can change it.
+    /// Time that was left at the store just before this request. For a renewal: the time of the
+    /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
+    /// is unknown, or no other client can change it.
     std::optional<duration> left_before{};
-    /// True: the store said whether the lock is free. False: the store was not asked, or its reply
-    /// came too late. In the second case, the caller must still report an earlier failure, if any.
+    /// True: the store's reply says whether the lock is free. False: no request was sent, or the
+    /// reply came too late. If an earlier attempt of the call failed, the caller must then report
+    /// that failure.
     bool answered = true;
 };
 
@@ -158,8 +164,8 @@ struct release_answer {
     explicit operator bool() const noexcept { return was_ours; }
 };
 
-/// Waiter of one owner for one lock. If the store keeps a queue, the waiter has a place in that
-/// queue.
+/// Waiter of one owner for one lock. If the store keeps a queue for the lock, the waiter is an
+/// entry of that queue.
 class place {
 public:
     virtual ~place() = default; ///< stops notifications and sends nothing: call leave() first
@@ -173,43 +179,46 @@ public:
     /// also a repeated attempt. So the confirmation by replicas covers this grant.
     virtual asio::awaitable<answer> look() = 0;
 
-    /// Removes the waiter, and a hold that may have been granted to it. Afterwards this owner has
-    /// no waiter and no hold, unless an attempt is still on its way to the store (see settled_at).
+    /// Removes the waiter, and the hold if one was granted to it. Afterwards the store has neither
+    /// a waiter nor a hold of this owner, unless an attempt is still on its way to the store (see
+    /// settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
-    /// Returns whether the store may have anything of this owner: a hold, a place in a queue, or a
-    /// mark that the owner waits. If so, call leave() before you destroy the waiter; leave() may be
-    /// repeated.
+    /// Returns whether the store may still have data of this owner: a hold, an entry in a queue, or
+    /// a mark that the owner waits. If so, call leave() before you destroy the waiter. A repeated
+    /// call of leave() does no harm.
     virtual bool must_leave() const noexcept = 0;
 
-    /// Returns whether the outcome of an attempt is unknown. The owner may then hold the lock.
+    /// Returns whether an attempt was sent whose outcome is unknown. The owner may then hold the
+    /// lock without knowing it.
     virtual bool uncertain() const noexcept = 0;
 
-    /// Returns the time after which the store grants no attempt of this waiter any more. If leave()
-    /// was called while an outcome was unknown, release the lock once more after this time. The
-    /// time is in the past if a new connection invalidates the requests of the previous connection.
+    /// Returns the time after which the store no longer executes an attempt of this waiter. If
+    /// leave() was called while an outcome was unknown, release the lock once more after this time.
+    /// The result is in the past if a new connection makes all requests of the previous connection
+    /// invalid.
     virtual time_point settled_at() const noexcept = 0;
 };
 
 /// Options for one renewal request with many holds.
 struct renewal_options {
-    /// Requested lease time. Zero: the request extends nothing, and only asks whether the locks are
-    /// held. It then needs no confirmation by replicas.
+    /// Requested lease time. Zero: the request extends no hold; it only asks whether the locks are
+    /// still held, and no replica has to confirm it.
     duration lease_time{};
-    /// Time after which replies are of no use. At this time, a request that was sent but has no
-    /// reply fails with `outcome_unknown`.
+    /// Time after which replies are of no use. A request that was sent and has no reply at this
+    /// time fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
-    /// True: an earlier request for the same holds got no reply. The store then uses another
-    /// connection, if it has one.
+    /// True: an earlier request for the same holds got no reply. The store then sends this request
+    /// over another connection, if it has one.
     bool elsewhere = false;
 };
 
-/// Receives the outcome of a renewal, on the executor: exactly once for each hold, as soon as the
-/// outcome is known. `which` is the index of the hold in the list.
+/// Receives the outcome of a renewal request. The store calls it on the executor, exactly once for
+/// each hold, as soon as the outcome is known. `which` is the index of the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. The validity of a lock
-    /// that is held is measured from just before the request was sent.
+    /// Called when the store has replied whether the lock is still held. If it is held, its
+    /// validity counts from the moment just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
@@ -236,8 +245,8 @@ private:
     std::optional<boost::system::system_error> why_;
 };
 
-/// Callback for a hold that the store may have lost. It is called on the executor. The client then
-/// asks the store at once whether the store still has the hold.
+/// Callback for a hold that the store may have lost. The store calls it on the executor. The client
+/// then sends a request at once to find out whether the hold still exists.
 class revalidator {
 public:
     virtual void revalidate() noexcept = 0;
@@ -246,40 +255,42 @@ protected:
     ~revalidator() = default;
 };
 
-/// Subscription to events of the store, which call a `revalidator` or ring an alarm.
+/// Subscription to events of the store. An event calls a `revalidator`, or rings an alarm. The
+/// subscription ends when this object is destroyed.
 class watch {
 public:
     virtual ~watch() = default;
 };
 
-/// Limits of a store, checked before anything is sent.
+/// Limits of a store. The client checks its calls against them before it sends a request.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
     /// Every call of a lock_store ends within this time.
     duration time_limit = std::chrono::seconds{3};
-    /// True: the store keeps holds as long as the client's session at the store. The validity in a
+    /// True: a hold at the store lasts as long as the client's session there. The validity in a
     /// reply is then the remaining session time, whatever lease was requested. Every renewal
-    /// request extends the session, even if it asks for no lease time. The client (`engine`) ends
+    /// request extends the session, even if it requests no lease time. The client (`engine`) ends
     /// each lease by its own clock, and then releases the lock. If a release or a call of leave()
-    /// was not acknowledged, the store itself repeats it as long as the session lives.
+    /// was not acknowledged, the store itself repeats it as long as the session exists.
     bool by_session = false;
     /// Maximum of `hold::replicas`. Zero: the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
-    /// Maximum time between two requests about a read hold, also if the lease of the hold is fixed.
-    /// Other programs may shorten a read hold at any time, and the request restores the hold's
-    /// remaining time. `duration::max()`: no other program shortens read holds.
-    duration read_contact_max = duration::max();
-    /// Usual length of an outage, during which calls retry. It is longer for stores in which
+    /// Maximum time between two requests about the same read hold, even if its lease is fixed.
+    /// Other programs may shorten a read hold at any time, and the request restores its remaining
+    /// time. `duration::max()`: no other program shortens read holds.
+    duration read_request_max = duration::max();
+    /// Usual length of an outage. Calls retry for this time. It is longer for stores in which
     /// another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
-/// Interface of a store for locks. Every call ends within the store's own time limit. It returns a
-/// result or throws `boost::system::system_error`. After `errc::unreachable`, `errc::refused` and
-/// `errc::overloaded`, nothing was done. After any other error, the outcome is unknown. The ring of
-/// an alarm is only a hint: the store's replies and the clock decide.
+/// Interface of a store for locks. Every call ends within the store's own time limit. A call
+/// returns a result or throws `boost::system::system_error`. After `errc::unreachable`,
+/// `errc::refused` and `errc::overloaded`, the store has changed nothing. After any other error,
+/// the outcome is unknown. A ringing alarm is only a hint to ask again: the store's replies and the
+/// clock decide.
 class lock_store {
 public:
     virtual ~lock_store() = default;
@@ -287,25 +298,25 @@ public:
     virtual bool offers(lock_kind) const noexcept = 0;
     virtual limits bounds() const noexcept = 0;
 
-    /// Returns why this store cannot have a lock with the given name. Returns nothing if the store
-    /// can have it. Sends no request.
+    /// Returns why this store does not allow a lock with the given name. Returns nothing if the
+    /// store allows the name. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name& name) const = 0;
 
     /// Creates a waiter; sends nothing yet. `wake` must outlive the waiter.
     virtual std::unique_ptr<place> line_up(ask, alarm& wake) = 0;
 
-    /// Renews holds. Reports the outcome of each hold, also a failure, to the sink, in batches that
-    /// the store chooses. Throws nothing. A renewal never restores a hold that the store has lost,
-    /// and never shortens a hold. An error of one name or one batch does not affect the other
-    /// holds. All holds of a list require the same number of replicas. The list, its holds, the
-    /// options and the sink must live until the call has completed.
+    /// Renews holds. Reports the outcome of each hold to the sink, in batches that the store
+    /// chooses; a failure is also an outcome. Throws nothing. A renewal never restores a hold that
+    /// the store has lost, and never shortens a hold. An error of one name or one batch does not
+    /// affect the other holds. All holds of a list require the same number of replicas. The list,
+    /// its holds, the options and the sink must live until the call has completed.
     virtual asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) = 0;
 
-    /// Releases a hold. Idempotent.
+    /// Releases a hold. A repeated release does no harm.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
-    /// Returns a watch object. While it exists, the store calls `whom` when the given hold may be
-    /// lost. Returns null if the store cannot notice a loss.
+    /// Returns a watch object. While that object exists, the store calls `whom` when the given hold
+    /// may be lost. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
@@ -319,21 +330,24 @@ struct holding {
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if the names of the lock nodes do not show whether a mutex or a read-write lock is
-    /// held, because kazoo names both in the same way. `kind` is then `lock`.
+    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock.
+    /// kazoo names the nodes of both in the same way. `kind` is then `lock`.
     bool kind_is_certain = true;
-    std::string other{}; ///< for kind `other`: type of the value, for messages; nobody holds it
+    /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
+    /// it.
+    std::string other{};
 };
 
 /// Result of `inspector::force_release`.
 struct forced {
     bool was_locked = false; ///< true if `owners` held the lock; it is free now
-    /// If `was_locked` is false, nothing was done, and the list has the present owners. If very
-    /// many owners share the lock, the list may have only some of them.
+    /// If `was_locked` is false, the lock was not removed, and the list has its present owners. If
+    /// very many owners share the lock, the list may have only some of them.
     std::vector<std::string> owners{};
 };
 
-/// Functions for operators: report whether, by whom and how long a lock is held; remove a lock.
+/// Functions for operators. They report whether a lock is held, by whom and for how long, and they
+/// can remove a lock.
 class inspector {
 public:
     virtual ~inspector() = default;
@@ -355,9 +369,10 @@ public:
     /// exclusive owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
-    /// Returns the greatest token of the fenced lock with this name that was ever granted or
-    /// reserved. Returns zero if there was no token, or if the store has no tokens. If the store
-    /// does not know the token any more, it returns a number between that token and the next one.
+    /// Returns the greatest fencing token that was granted or reserved for the fenced lock with
+    /// this name. Returns zero if the lock never had a token, or if the store has no tokens. If the
+    /// store has deleted the token, the function returns a number between that token and the next
+    /// one.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
@@ -376,10 +391,11 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
-/// Identity of the server that stores a lock. Clients that use several servers compare identities.
+/// Identity of the server that stores a lock. A client that uses several servers compares their
+/// identities, to find out whether two of them are the same server.
 struct server_identity {
-    /// Text that is the same on every connection to the server, and different for every other
-    /// server, of any type. Empty: the identity is unknown.
+    /// Text that identifies the server. It is the same on every connection to the server, and
+    /// different for every other server, of any type. Empty: the identity is unknown.
     std::string id{};
     /// The server may have forgotten everything from before this time. `time_point::min()`: the
     /// server forgets nothing. Empty: the time is unknown; a quorum that contains this server is
@@ -399,8 +415,8 @@ public:
     virtual inspector& operators_view() noexcept = 0;
     virtual void close() noexcept = 0;
 
-    /// Returns the identity of the server that stores `name`, as that server reported it on the
-    /// last connection to it. Sends no request.
+    /// Returns the identity of the server that stores `name`, as the server reported it on the last
+    /// connection. Sends no request.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
     /// Deletes the description of this client at the server (`options::announce`). Completes soon,
@@ -430,30 +446,30 @@ struct store_context {
     duration lease_time = std::chrono::seconds{30};
     bool announce = true; ///< `options::announce`; used if the store supports it
 
-    /// Tells the client that the server may have forgotten the holds whose names `which` selects
-    /// (empty: all). The store calls it after each reconnection, on the executor. `urgent`: the
-    /// connection may lead to another server, or to the same server after a restart. The client
-    /// then asks the store about these holds at once.
+    /// Function that the store calls on the executor after each reconnection, because the server
+    /// may have forgotten holds. `which` selects the names of these holds; an empty function
+    /// selects all. The client then asks the store about the holds, at once if `urgent` is true.
+    /// `urgent`: the connection may lead to another server, or to the same server after a restart.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
-    /// Returns whether this client has any hold. If it has one, the store tries to reconnect more
-    /// often. Call the function on the executor.
+    /// Returns whether this client has any hold. While it has a hold, the store tries to reconnect
+    /// more often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
-    /// For how long the store has to remember the outcome of a request that changes a counter.
+    /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};
 
-    /// Returns an object that keeps the client's close() from completing. A loop of the store keeps
-    /// this object while it may wait on an alarm, because the clock may be destroyed after the
-    /// close. Call the function and destroy the object on the executor. If this function is empty,
-    /// close() does not wait for the loop.
+    /// Returns an object that delays the completion of the client's close(). A loop of the store
+    /// keeps such an object while it may wait on an alarm, because the clock may be destroyed after
+    /// the close. Call the function and destroy the object on the executor. If this function is
+    /// empty, close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
-    /// Runs the given work on the executor. Threads that do not run the executor must use this
-    /// function instead of `executor`, because the executor may be destroyed while they use it. The
-    /// function may outlive the store. Returns false if the client has closed or its executor has
-    /// ended; the work is then destroyed and never called.
+    /// Runs the given work on the executor. A thread that does not run the executor must call this
+    /// function and must not use `executor`, because the executor may be destroyed in the meantime.
+    /// This function may be called after the store is destroyed. Returns false if the client has
+    /// closed or its executor has ended; the work is then destroyed and never called.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

@@ -19,26 +19,26 @@ struct HOLDFAST_EXPORT boot_clock {
     using time_point = std::chrono::time_point<boot_clock, duration>;
     static constexpr bool is_steady = true;
 
-    /// Returns the time, rounded down to a whole millisecond. Thread-safe.
+    /// Returns the present time, rounded down to a whole millisecond. Thread-safe.
     static time_point now() noexcept;
 };
 
-/// Length of time in whole milliseconds, used in the whole library.
+/// Length of time in whole milliseconds. The whole library uses this type.
 using duration = boot_clock::duration;
 
 /// A time on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// Timer for one waiting coroutine; `ring()` ends the wait early. All sleeps of the library on the
-/// executor use alarms. Thread safety: one waiter at a time. Call all functions on the client's
-/// executor.
+/// Timer for one waiting coroutine. `ring()` ends the coroutine's wait early. On the executor, the
+/// library sleeps only with alarms. Thread safety: one coroutine at a time may wait. Call all
+/// functions on the client's executor.
 class alarm {
 public:
     virtual ~alarm() = default;
 
-    /// Returns at `when`, or as soon as the alarm rings (`ring()` is called). If nobody waits when
-    /// the alarm rings, the ring is stored and ends the next wait at once. So a wake-up can come
-    /// early, but it is never lost.
+    /// Waits until the time `when`, or until `ring()` is called. If nobody waits when `ring()` is
+    /// called, the alarm remembers the call, and the next wait ends at once. So a wait may end too
+    /// early, but no call of `ring()` is lost.
     virtual asio::awaitable<void> wait_until(time_point when) = 0;
     virtual void ring() noexcept = 0;
 };
@@ -54,9 +54,9 @@ public:
     virtual std::unique_ptr<alarm> make_alarm() = 0;
 };
 
-/// How long a lock is held if it is not renewed. This is a type of its own, so that a lease time
-/// cannot be confused with a timeout. Rounded down to milliseconds. The range (1 ms to 10 years) is
-/// checked before anything is sent.
+/// Time for which a lock is held if it is not renewed. It is a separate type, so that a lease time
+/// cannot be confused with a timeout. The time is rounded down to milliseconds. Before the client
+/// sends a request, it checks that the time is between 1 ms and 10 years.
 struct lease_time {
     template <typename Rep, typename Period>
     explicit constexpr lease_time(std::chrono::duration<Rep, Period> length);
@@ -67,8 +67,9 @@ namespace detail {
 
 enum class rounding { up, down };
 
-/// Converts `length` to whole milliseconds. A length outside the range becomes the end of the
-/// range, so hours::max() means "for ever" and does not overflow. NaN becomes zero.
+/// Converts `length` to whole milliseconds. A length that is too great becomes the greatest
+/// duration, so hours::max() means "for ever" and does not overflow. A length that is too small
+/// becomes the smallest duration. NaN becomes zero.
 template <typename Rep, typename Period>
 constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding to) {
     using wide = std::chrono::duration<long double, std::milli>;

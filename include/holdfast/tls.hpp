@@ -17,7 +17,8 @@ namespace holdfast {
 /// invalid. It reads them again for each connection, so a new certificate is used from the next
 /// connection on.
 struct tls_options {
-    /// File with the trusted authorities, used instead of the system's. URL parameter: tls_ca_file.
+    /// File with the trusted authorities, which replace the system's authorities. URL parameter:
+    /// tls_ca_file.
     std::string ca_file{};
 
     /// This client's certificate with its chain, and its private key, for servers that request a
@@ -26,8 +27,8 @@ struct tls_options {
     std::string key_file{};
     secret key_password{}; ///< password of an encrypted key; not allowed in a URL
 
-    /// Name or address that the server's certificate must be valid for. A name is also sent to the
-    /// server (SNI). Empty: the host name is used. URL parameter: tls_server_name.
+    /// Name or address that the server's certificate must be valid for. If it is a name, it is also
+    /// sent to the server (SNI). Empty: the host is used. URL parameter: tls_server_name.
     std::string server_name{};
 
     /// True: accepts any certificate. Anyone between client and server can then read and change all

@@ -9,10 +9,11 @@ namespace holdfast {
 ///
 ///     holdfast::token_mutex stock{client, "stock:42", {.lease = holdfast::lease_time{10s}}};
 struct token_options {
-    /// Lease time of this lock; overrides the client's lease time. The lease is still renewed.
+    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
-    bool deferred = false; ///< unlock() does not wait for the store: deferred_release_t
+    bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
 

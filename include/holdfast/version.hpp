@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version of these headers, for the preprocessor. CMake stops with an error if it differs from the
+// Version of these headers, as macros. CMake stops with an error if this version differs from the
 // project's version.
 #pragma once
 

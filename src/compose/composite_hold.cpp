@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// The first section of this file has the state of a hold on several locks and of its parts. The
-// second has the operations on the hold, and its upkeep.
+// This file has three sections: the state of a hold on several locks and of its parts, the
+// operations on the hold, and its upkeep.
 
 namespace holdfast::compose {
 namespace {
@@ -23,8 +23,8 @@ std::stop_token stopped_token() {
 
 } // namespace
 
-// Posts a check of the hold to the hold's executor. A post is needed, because a part (one member's
-// lock) ends on the executor of its own client, while any thread may destroy the hold.
+// Posts a check of the hold to the hold's executor. A post is needed for two reasons: a part (the
+// hold of one member) ends on the executor of its own client, and any thread may destroy the hold.
 void composite_hold::news::operator()() const noexcept {
     (void)home->executor_access().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
@@ -42,7 +42,7 @@ composite_hold::composite_hold(std::shared_ptr<const composite_descriptor> of,
     , renewed_{wanted.renewed}
     , member_parts_(of_->members.size()) {}
 
-/// The parts (holds of the members) of an abandoned hold are not released, but expire.
+/// The parts (holds of the members) of an abandoned hold are not released; they expire.
 composite_hold::~composite_hold() {
     if (abandoned_)
         for (member_part& each : member_parts_)
@@ -92,13 +92,14 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // A later loss does not move this time. Otherwise frequent losses would postpone it for
+        // A later loss does not change this time. Otherwise frequent losses would postpone it for
         // ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (lost_because_ == event_cause::none && of_->needs > valid && !causes.empty()) {
-        // The loss that left fewer than `needs` parts is the cause. Earlier losses did no harm.
+        // The decisive loss is the loss that left fewer than `needs` parts. Earlier losses did no
+        // harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -125,7 +126,8 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// Checks the parts (members' holds) by the clock: a blocked executor may report a loss late.
+// Checks the parts (members' holds) by the clock, because a blocked executor may report a loss
+// late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -195,8 +197,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers the callbacks of a part (a member's hold). After a danger of loss has passed, the part
-/// has a new stop token for the next danger, which needs a new callback.
+/// Registers the callbacks of a part (a member's hold). When a danger of loss has passed, the part
+/// has a new stop token for the next danger. The new token needs a new callback.
 void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -304,8 +306,8 @@ void composite_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Reports the loss. On a borrowed thread (a caller's thread that runs the operation itself), the
-/// report is posted to the executor, because a borrowed thread must not run the user's callbacks.
+/// Reports the loss. A borrowed thread (a caller's thread that runs the operation itself) must not
+/// run the user's callbacks. On such a thread, the report is posted to the executor.
 void composite_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -358,7 +360,7 @@ void composite_hold::release(sync::release_handler done, const asio::any_io_exec
     auto told = [self = shared_from_this(), released = std::move(released),
                  done = std::move(done)](sync::failure why) mutable {
         if (self->quorum_ && why.code && why.code != errc::lease_lost)
-            // Some nodes may have carried out the release.
+            // Some nodes may have executed the release.
             why.code = make_error_code(errc::outcome_unknown);
         self->tell_end(why, released);
         sync::tell(*self->home, std::move(done), std::move(why));
@@ -399,7 +401,7 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Always fails: a quorum loses votes and gets new votes, and each new vote would also need the new
+/// Always fails. A quorum loses votes and gets new votes, and each new vote would also need the new
 /// number of replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
@@ -462,8 +464,8 @@ void composite_hold::abandon() {
     desert_parts();
 }
 
-// Upkeep of a hold on several locks: it removes parts that ended without a report, and asks the
-// members of a quorum again for votes that are missing or lost.
+// Upkeep of a hold on several locks: removes parts (members' holds) that ended without a report,
+// and asks the members of a quorum again for missing or lost votes.
 
 bool composite_hold::can_regain_parts() const {
     const std::scoped_lock guard{mutex_};
@@ -487,8 +489,8 @@ void composite_hold::regain_parts() {
         ask_missing();
 }
 
-/// Returns when the upkeep is due next. This is not later than the expiry of the hold, because
-/// otherwise the expiry may never be reported.
+/// Returns when the upkeep is due next. The result is not later than the expiry of the hold,
+/// because otherwise the loss of the hold might never be reported.
 time_point composite_hold::next_keep_alive() const {
     const duration left = std::max(remaining(), duration{1});
     const time_point usual = sync::later(home->now(), std::min(sync::renewal_period(lease_), left));
@@ -507,8 +509,8 @@ void composite_hold::stop_keep_alive() {
         keep_alive_alarm_->ring();
 }
 
-/// Asks each member that gave no hold, or lost it, for a new one. If the hold on several locks is
-/// not renewed, it asks only for the remaining time of that hold.
+/// Asks each member that has no valid part in this hold for a new one. If this hold is not renewed,
+/// asks only for its remaining time.
 void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

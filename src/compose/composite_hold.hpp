@@ -56,16 +56,18 @@ public:
     /// Returns the fencing tokens of the parts (members' holds), in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
-    /// Returns whether this is the hold of a quorum, which may lose votes and get new votes.
+    /// Returns whether this is the hold of a quorum. Only such a hold may lose votes and get new
+    /// votes.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
-    // Call the following functions on the executor only. Adds a part (the hold of one member). The
-    // part is counted only after the time `counts_in` has passed. If this hold has ended already,
-    // releases the part.
+    // Call the following functions on the executor only.
+
+    /// Adds a part (the hold of one member). The part is counted only after the time `counts_in`
+    /// has passed. If this hold has ended already, releases the part.
     void join(std::size_t which, part, duration counts_in = {});
-    /// Starts to watch the hold: from now on, its loss is reported. Call it when the hold has
-    /// enough parts (members' holds). Members that have not yet replied to the requests `asked` can
-    /// add a part later. A quorum also repeats its requests to members that gave no part.
+    /// Starts to watch the hold; from now on, its loss is reported. Call it when the hold has
+    /// enough parts (members' holds). Members that have not yet replied to the requests `asked` may
+    /// still add a part later. A quorum also repeats its requests to members that gave no part.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
@@ -84,8 +86,8 @@ public:
         const;           ///< returns whether can_regain_parts(), or a part may end without a report
     void regain_parts(); ///< removes ended parts, and asks for missing parts
     time_point next_keep_alive() const; ///< returns when to call regain_parts() next
-    /// Sets the alarm on which the upkeep coroutine sleeps. The hold rings this alarm when the
-    /// upkeep should stop.
+    /// Sets the alarm on which the upkeep coroutine sleeps. The hold rings the alarm when the
+    /// upkeep must stop.
     void set_keep_alive_alarm(alarm* sleeping) { keep_alive_alarm_ = sleeping; }
     void keep_alive_ended() { keep_alive_runs_ = false; }
 
@@ -119,7 +121,8 @@ private:
     std::size_t count_well() const;
     duration remaining_of_parts() const;
     /// Notes the parts (members' holds) that were lost since the last call, and returns the number
-    /// of valid parts. If it is too small, the decisive loss becomes the cause of this hold's loss.
+    /// of valid parts. If too few parts are valid, the loss that was one too many becomes the cause
+    /// of this hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);
@@ -160,16 +163,16 @@ private:
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;
     bool keep_alive_runs_ = false;
-    /// Time from which missing parts (members' holds) are requested: one renewal period after the
-    /// loss of a part. Until then, the other renewals show whether the majority is lost too, for
-    /// example after force_unlock(). A lost hold must not take a part again.
+    /// Time after which missing parts (members' holds) are requested again: one renewal period
+    /// after the loss of a part. Until then, the renewals of the other parts show whether the
+    /// majority is lost too, for example after force_unlock(). A lost hold must not get a new part.
     time_point regain_from_{};
     /// True if a part (a member's hold) belongs to a client with another executor, which may stop.
     bool has_far_ = false;
 };
 
-/// Upkeep coroutine: runs as long as the hold is held. Every third of the lease time, removes parts
-/// (members' holds) that ended without a report, and requests the missing parts again.
+/// Upkeep coroutine, which runs as long as the hold is held. Every third of the lease time, it
+/// removes parts (members' holds) that ended without a report, and requests missing parts again.
 asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

@@ -132,16 +132,16 @@ asio::awaitable<std::optional<holding>> composite_descriptor::inspect() const {
 
 namespace {
 
-/// Removal of one member from its holder (`composite_descriptor::forcing`). It belongs to the
-/// executor of the member's client.
+/// State of the removal of one member from its holder (`composite_descriptor::forcing`). Use it on
+/// the executor of the member's client.
 struct member_removal {
     bool is_sent = false; ///< true: the store may have executed a request
     reply_of<bool> said{.why = {make_error_code(errc::outcome_unknown), "it did not answer"}};
 };
 using removals = std::map<const sync::lock_descriptor*, member_removal>;
 
-/// Removes the member from its holder. Sends no second request if the store may have executed the
-/// first one, because the second request could remove the next hold.
+/// Removes the member from its holder. If the store may have executed this request, sends no second
+/// one, because it could remove the hold of the next holder.
 asio::awaitable<bool> remove_once(std::shared_ptr<removals> all, const sync::lock_descriptor& of) {
     member_removal& mine = all->at(&of);
     if (!std::exchange(mine.is_sent, true)) {
@@ -190,11 +190,11 @@ std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
 
 namespace {
 
-/// How much longer each round waits for the other members than the round before it.
+/// Time by which the wait for the other members grows from round to round.
 constexpr duration moment_more{10};
 
-/// Maximum number of rounds in which the last grant arrives only after the first lease has ended.
-/// After this number of such rounds the call fails.
+/// Maximum number of rounds in which the first lease has expired before the last member grants its
+/// lock. After this number of such rounds, the call fails.
 constexpr int late_grants_max = 3;
 
 /// Pause between two rounds, so that competing calls do not send their next requests at the same
@@ -320,7 +320,8 @@ private:
         co_await extend_part(*call_, round_->answer(first_).got, *lease_);
     }
 
-    /// Returns when the next round begins. Throws if a member failed and a retry cannot help.
+    /// Returns when the next round begins. If a member failed and a retry cannot help, throws the
+    /// member's error.
     time_point next_round(sync::retry_policy& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
@@ -340,8 +341,8 @@ private:
         co_await wait_for_answers(*call_, end, [] { return false; });
     }
 
-    /// Counts the rounds in which all members granted their locks, but the first lease ended before
-    /// the last grant arrived. Throws after too many such rounds.
+    /// Counts the rounds in which all members granted their locks, but the first lease expired
+    /// before the last grant arrived. Throws after too many such rounds.
     void refuse_late_grants() {
         if (call_->finished() || round_->open() > 0 || fails())
             return;
@@ -385,7 +386,7 @@ multi_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
 }
 
 // Takes the first member that becomes free. The call waits for all members at the same time. After
-// the first grant it cancels its requests to the other members.
+// the first grant, it cancels its requests to the other members.
 
 namespace {
 
@@ -412,7 +413,8 @@ bool lost_one(const member_requests& round) {
     return false;
 }
 
-/// Maximum number of grants that are lost before use. After that number the call fails.
+/// Maximum number of grants that are lost before the call can use them. After this number, the call
+/// fails.
 constexpr int losses_max = 3;
 
 bool goes_on(const sync::acquisition& call) {

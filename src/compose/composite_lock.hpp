@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors of locks that consist of several locks. Such a lock is held when all members, any
-// member, or a majority of the members is held.
+// Descriptors of locks that consist of several locks, their *members*. A caller holds such a lock
+// when it holds all members, any one member, or a majority of the members, depending on the lock.
 #pragma once
 
 #include "compose/member_requests.hpp"
@@ -79,18 +79,18 @@ public:
     asio::awaitable<std::shared_ptr<sync::lock_handle>>
         take(std::shared_ptr<sync::acquisition>) const override;
 
-    /// Returns the parameters of a request for a node's vote.
+    /// Returns the options of a request for a node's vote.
     request_options vote_options(std::optional<duration> lease) const;
-    /// Reports the event `impaired`, only once, if the quorum is weaker than its number of nodes
-    /// suggests.
+    /// Reports the event `impaired` once, if the quorum tolerates fewer failures than its number of
+    /// nodes suggests.
     void tell_if_impaired(const member_requests&) const;
 
 private:
     mutable std::atomic<bool> told_impaired_ = false;
 };
 
-/// Throws `invalid_argument` if two members are the same lock on the same server. Only members that
-/// have replied can be compared.
+/// Throws `invalid_argument` if two members are the same lock on the same server. Members that have
+/// not replied cannot be compared.
 void refuse_doubles(const composite_descriptor&, const member_requests&);
 
 } // namespace holdfast::compose

@@ -8,7 +8,8 @@
 
 namespace holdfast::compose {
 
-/// An acquire call to one member. It reports its outcome to the object `member_requests`.
+/// A call that acquires the lock of one member. It reports its outcome to the object
+/// `member_requests`.
 class member_requests::member_call final : public sync::acquisition {
 public:
     member_call(sync::request what, std::shared_ptr<member_requests> from, std::size_t which,
@@ -19,8 +20,8 @@ public:
         , asked_{asked}
         , longest_lease_{longest_lease} {}
 
-    /// Reports "closed" if this call to the member never ran. This happens if the execution context
-    /// of the member's client has ended.
+    /// Reports "closed" if this call to the member was never started. This happens if the execution
+    /// context of the member's client has ended.
     ~member_call() override {
         if (from_ && !home->forked())
             answer(std::move(from_), {.why = {make_error_code(errc::closed), "its client ended"}});
@@ -61,15 +62,16 @@ private:
         };
         (void)whose->executor_access().post(std::move(arrive));
     }
-    /// Returns whether the call only waited behind an earlier call in the local queue, so that the
-    /// store was not asked. This is so if the earlier call does not hold the lock, and the store
-    /// has not replied "busy" to the earlier call.
+    /// Returns whether the call sent no request to the store, because it only waited behind an
+    /// earlier call in the local queue. In that case, the earlier call does not hold the lock, and
+    /// the store has not replied "busy" to it.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there());
         return wanted.takes && !waits_there() && !is_known;
     }
-    /// Returns whether both clients run on the same executor, so that no post is needed.
+    /// Returns whether the member's client and the caller's client run on the same executor. If
+    /// they do, no post is needed.
     bool is_near_to(const member_requests& from) const {
         return home->executor_access().leads_where(from.home_->executor_access());
     }
@@ -172,7 +174,7 @@ void member_requests::arrived(std::size_t which, std::uint64_t asked, member_ans
 
 namespace {
 
-/// Drops the share of the hold, and then releases the whole hold, without waiting for the result.
+/// Ends this share of the hold, and releases the whole hold, without waiting for the result.
 void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
     std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();

@@ -14,9 +14,9 @@
 
 namespace holdfast::compose {
 
-/// Part of a hold on several locks: the hold of one member. It is the only owner of that hold. Its
-/// destructor releases the hold through the member's client, without waiting. Thread safety: none,
-/// but any thread may destroy it.
+/// Part of a hold on several locks: the hold of one member. A part is the only owner of that hold.
+/// The destructor releases the hold through the member's client, without waiting. Thread safety:
+/// none, but any thread may destroy a part.
 class part {
 public:
     part() = default;
@@ -60,12 +60,12 @@ struct member_answer {
     bool unasked = false; ///< busy only because of the local queue, so the store was not asked
     std::string server{}; ///< identity of the server; empty: not known
     bool says_restarts = false;
-    /// Time from the request until the vote is counted. It is not zero for a restarted server,
-    /// which may have forgotten its earlier grants.
+    /// Time from the request until the vote counts. It is not zero if the server was restarted,
+    /// because such a server may have forgotten its earlier grants.
     duration counts_in{};
 };
 
-/// Parameters of a request to a member.
+/// Options of a request to a member.
 struct request_options {
     duration timeout{};
     std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
@@ -107,7 +107,7 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Notes that no caller waits any more, and releases the grants that were not taken. Passes
+    /// Notes that the call no longer waits, and releases the grants that it did not take. Passes
     /// later replies to `late`. If `late` is empty, releases later grants, too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});

@@ -24,11 +24,11 @@
 namespace holdfast::compose {
 namespace {
 
-/// Pause after a vote in which nobody got a majority. It is longer than the usual differences
-/// between the nodes' reply times.
+/// Pause after a round in which no call got a majority. The pause is longer than the usual
+/// differences between the nodes' reply times.
 constexpr backoff after_split{duration{4}, duration{200}};
 
-/// Maximum number of times that a majority comes too late. After that the call fails.
+/// Maximum number of majorities that arrive too late. After this number, the call fails.
 constexpr int late_votes_max = 3;
 
 /// Shortest time between two rounds, even if the nodes report at once that the lock is free.
@@ -36,12 +36,12 @@ constexpr duration quick{5};
 
 /// Result of one round of requests to all nodes.
 struct count {
-    /// Number of votes granted in time, by nodes that remember their earlier grants.
+    /// Number of votes that arrived in time, from nodes that remember their earlier grants.
     std::size_t votes = 0;
     std::size_t sit_out = 0; ///< number of grants of nodes that may have forgotten earlier grants
     std::size_t busy = 0;
     std::size_t missing = 0; ///< number of nodes that failed, or did not reply in time
-    /// Number of nodes that were not asked: the request still waited in the local queue, behind an
+    /// Number of nodes that got no request: the request still waited in the local queue, behind an
     /// earlier request of this client without a reply.
     std::size_t unasked = 0;
     duration sit_out_ends{}; ///< time until the next of the `sit_out` votes counts
@@ -117,8 +117,8 @@ private:
         is_late_ = home_->now() >= limit;
     }
 
-    /// Stores why each node failed, until the node replies. In a later round, a node that is away
-    /// may only be known as a node without a reply.
+    /// Stores, for each node that failed, the error text. The text is kept until the node replies,
+    /// because a later round may only find that the node does not reply.
     void note_failures(const member_requests& round) {
         failures_.resize(round.size());
         for (std::size_t which = 0; which < round.size(); ++which)
@@ -156,8 +156,8 @@ private:
         so_far.sit_out_ends = std::min(so_far.sit_out_ends, ends);
     }
 
-    /// Counts the majorities whose lease ended between the last reply and the creation of the hold.
-    /// Throws after too many such majorities.
+    /// Counts the majorities whose lease expired between the last reply and the creation of the
+    /// hold. Throws after too many such majorities.
     void note_late_grant() {
         if (++late_grants_ == late_votes_max || !goes_on())
             throw sync::worded_error{{make_error_code(errc::unreachable),
@@ -181,7 +181,7 @@ private:
         return held;
     }
 
-    /// Returns when to ask again. Throws if the reachable nodes were too few for too long a time.
+    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
     time_point next_look(sync::retry_policy& trouble, const member_requests& round,
                          const count& got, time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
@@ -192,8 +192,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // In an undecided round, this value does not change: it is the result of the last round
-        // that was decided.
+        // A round that was not decided does not change this value. The value is the result of the
+        // last round that was decided.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
@@ -214,9 +214,9 @@ private:
         return sync::later(home_->now(), bound - home_->jitter(bound / 4));
     }
 
-    /// Returns the time until which replies to earlier requests of this client may arrive, for
-    /// example to a request that is being undone. After that time, a node without a reply is
-    /// treated as unreachable.
+    /// Returns the time until which earlier requests of this client may still get replies, for
+    /// example a request that is being undone. After that time, a node without a reply is treated
+    /// as unreachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
@@ -231,8 +231,8 @@ private:
         return goes_on();
     }
 
-    /// Returns why there is no majority. If some nodes failed permanently, returns the error code
-    /// of such a failure.
+    /// Returns why there is no majority. If some nodes failed permanently, the result has the error
+    /// code of such a failure.
     sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -251,8 +251,8 @@ private:
             return failures_[which];
         if (round.busy(which) && said.unasked)
             return "an earlier question to it is not answered yet";
-        // The round ended early, because other nodes prevent a majority. So this node may be
-        // healthy.
+        // The round ended before this node replied, because other nodes made a majority impossible.
+        // So this node may be healthy.
         if (round.is_open(which) && !is_late_)
             return {};
         if (round.is_open(which))
@@ -273,8 +273,8 @@ private:
         return busy;
     }
 
-    /// Waits until enough nodes for a majority are free. These nodes become free together, because
-    /// a holder releases its lock on all nodes.
+    /// Waits until as many nodes as a majority needs are free. These nodes become free at about the
+    /// same time, because a holder releases its lock on all nodes together.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
@@ -301,13 +301,14 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // Time since which requests wait behind earlier requests in the local queue.
+    // Time at which requests began to wait behind earlier requests in the local queue. Empty: no
+    // request waits there.
     std::optional<time_point> behind_since_{};
     // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;
-    // True: in the last decided round, too few nodes could vote.
+    // True: in the last decided round, too few nodes were able to vote.
     bool is_unanswered_ = false;
-    // True: the last round took the whole time limit of the nodes.
+    // True: the last round lasted for the whole time limit of the nodes.
     bool is_late_ = false;
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not
 };

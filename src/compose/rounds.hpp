@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that all ways of taking several locks share. In a round, a call asks several members,
-// and sleeps on its own alarm until they have replied. After a failed round, the call must release
-// the grants. Other functions ask the members for the state of their locks, and combine the replies
-// of members or parts.
+// Functions that are shared by all locks that consist of several locks. In a round, a call asks
+// several members, and sleeps on its own alarm until they have replied. After a failed round, the
+// call must release the grants. Other functions ask the members for the state of their locks, and
+// combine the replies.
 #pragma once
 
 #include "compose/composite_lock.hpp"
@@ -21,8 +21,8 @@
 
 namespace holdfast::compose {
 
-/// Guard that ends the requests of a call to the members when the call ends. Later replies must not
-/// use the call or its alarm, which no longer exist.
+/// Guard that ends a call's requests to the members when the call ends. Replies that arrive later
+/// must not use the call or its alarm, because these no longer exist.
 class retired_with_scope {
 public:
     explicit retired_with_scope(std::shared_ptr<member_requests> asked)
@@ -38,7 +38,7 @@ public:
     member_requests* operator->() const noexcept { return asked_.get(); }
     member_requests& operator*() const noexcept { return *asked_; }
     const std::shared_ptr<member_requests>& shared() const noexcept { return asked_; }
-    /// Moves the member requests out, so that they continue after this scope.
+    /// Moves the requests to the members out of this guard, so that they continue after this scope.
     std::shared_ptr<member_requests> keep() noexcept { return std::move(asked_); }
 
 private:
@@ -54,12 +54,12 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 /// ends after `release_timeout`, or soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 
-/// Extends a part (a member's hold) to at least `length` from now. Throws an error of the
-/// extension, except `lease_lost`, because a lost part is simply not counted any more.
+/// Extends a part (a member's hold) to at least `length` from now. Throws the error of the
+/// extension. Does not throw for `lease_lost`, because a lost part simply does not count any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
-/// Returns the time by which a member has surely replied to a request with this timeout, provided
-/// that the member's executor runs.
+/// Returns the time by which a member has certainly replied to a request with this timeout,
+/// provided that the member's executor runs.
 time_point answered_by(const sync::engine& home, const member_requests&, duration timeout);
 
 /// Reports to the observer that the call acquired the lock, and how long it waited.
@@ -69,7 +69,8 @@ void tell_acquired(const sync::acquisition&, const sync::lock_handle&);
 /// without a code if no member failed.
 sync::failure first_failure(const member_requests&, const std::vector<member>&);
 
-// Asks the stores of all members for the state of their locks. The requests take no lock.
+// The functions below ask the stores of all members for the state of their locks. Their requests
+// acquire no lock.
 
 /// Reply of a member: a value or a failure.
 template <typename T>
@@ -140,10 +141,10 @@ void ask_member(const std::shared_ptr<gathering<T>>& all, std::size_t which, con
         all->arrived(which, {.why = {make_error_code(errc::closed), "its client is closed"}});
 }
 
-/// Time within which a running executor has surely replied.
+/// Time within which an executor that runs has certainly replied.
 constexpr duration executor_timeout = std::chrono::seconds{1};
 
-/// Extra time for replies that are late, when the earlier replies are already enough.
+/// Extra time for late replies, after the earlier replies have already decided the result.
 constexpr duration stragglers_timeout{100};
 
 /// Returns the replies in the order of the members. If a member's executor is not running, the
@@ -174,20 +175,20 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 }
 
 /// Combines the replies of all members. If another caller can still get enough members, returns
-/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this
-/// lasts. Throws the first failure if too few members have replied for a decision.
+/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this will
+/// be so. If too few members have replied for a decision, throws the first failure.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the missing replies cannot change the result of as_one() any more. In the list,
-/// a member without a reply is entered as failed.
+/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
+/// member without a reply is entered as failed.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
-/// Returns whether the missing replies cannot change the result of any_of() any more.
+/// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member replied true. If none did, throws the first failure if so many
-/// members failed that the lock may still be held.
+/// Returns whether any member replied true. If none did, and so many members failed that the lock
+/// may still be held, throws the first failure.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Combines the replies of several parts (members' holds) into one result. The result is a success
@@ -201,7 +202,7 @@ public:
     static verb extend(duration length);
 
     /// Sends the request `what` to each part (a member's hold) on the part's own executor, and
-    /// calls `done` once. If the executor of a part is not running, the part counts as failed after
+    /// calls `done` once. If a part's executor is not running, the part counts as failed after
     /// `timeout` plus one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);

@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-/// Table row: one error of a server, and the `errc` value that the error is equal to.
+/// Table row: one kind of server error, and the `errc` value that the error is equal to.
 struct server_says {
     store_errc code;
     errc equal_to;
@@ -211,8 +211,8 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// The ids are constants. If two shared libraries in a program both contain this code, their error
-// categories are then equal.
+// The ids of the error categories are constants. Two shared libraries in one program may both
+// contain this code; equal ids make their error categories equal.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}

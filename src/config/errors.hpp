@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of all error codes, and errors for invalid arguments of the user. The messages of
-// the codes and the tables in docs/errors.md are made from the descriptions.
+// Descriptions of all error codes, and functions that report invalid arguments of the user. The
+// messages of the codes and the tables in docs/errors.md are made from the descriptions.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -18,7 +18,7 @@ struct explanation {
     const char* advice;  ///< what the caller should do
 };
 
-/// Description of a server's error. The text `known` is taken from the `errc` that this error is
+/// Description of a server's error. Its text `known` is the text of the `errc` that this error is
 /// equal to.
 struct store_explanation : explanation {
     const char* words; ///< beginning of the server's error message
@@ -30,7 +30,7 @@ struct store_explanation : explanation {
 explanation explain(errc) noexcept;
 store_explanation explain(store_errc) noexcept;
 
-// Errors for invalid arguments of the user.
+// Functions that report invalid arguments of the user.
 
 /// Throws `errc::invalid_argument` with this text.
 [[noreturn]] void refuse(const std::string& why);

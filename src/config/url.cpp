@@ -47,8 +47,8 @@ store_factory zookeeper_store(store_url& url) {
     return zookeeper::make_store(read_ensemble(url));
 }
 
-/// Scheme of the core library. `followed_by` is the text that follows the scheme's name in the list
-/// of schemes in an error message. Empty: the scheme is not in that list.
+/// URL scheme of the core library. An error message lists the schemes; `followed_by` is the text
+/// that follows this scheme's name in that list. Empty: the list does not contain the scheme.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -67,7 +67,7 @@ constexpr own_scheme own_schemes[] = {
     {"zookeeper", "", zookeeper_store},
 };
 
-/// URL schemes that a component of holdfast adds, if the program uses that component.
+/// URL schemes that a component of holdfast adds, if the program uses this component.
 constexpr std::string_view scheme_of_testing = "memory";
 constexpr std::string_view schemes_of_mysql[] = {"mysql", "mariadb", "mysql+unix", "mariadb+unix"};
 
@@ -76,8 +76,8 @@ bool has(const Schemes& schemes, std::string_view name, Projection projection = 
     return std::ranges::find(schemes, name, projection) != std::end(schemes);
 }
 
-/// URL schemes that the program has added. The object is never destroyed, because other static
-/// objects may still create clients while the program ends.
+/// URL schemes that the program has added. The object is never destroyed: while the program exits,
+/// other static objects may still create clients, which need the schemes.
 struct added_schemes {
     std::mutex mutex;
     std::map<std::string, scheme_reader, std::less<>> readers;
@@ -203,8 +203,9 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// Returns host and port as text. Returns nothing if the text of the port may be a password:
-/// redis-cluster://user:password has no host, so its password stands where the port would be.
+/// Returns host and port as text. Returns nothing if the port may be a password: in
+/// `redis-cluster://user:password` the host is missing, so the password is in the position of the
+/// port.
 std::optional<std::string> written(const host_and_port& one) {
     constexpr std::size_t digits_max = 5;
     if (one.host.empty() || (one.port && (!is_number(*one.port) || one.port->size() > digits_max)))
@@ -235,8 +236,8 @@ std::string service_in(const parts& all) {
     return all.fragment && !all.fragment->empty() ? encoded(*all.fragment) : "SERVICE";
 }
 
-/// Returns the URL in holdfast's form, for an error message. Placeholders replace parts that must
-/// not be shown or are too long.
+/// Returns the user's URL in the form that holdfast accepts, for an error message. Placeholders
+/// replace parts that must not be shown or are too long.
 std::string written_here(const parts& all, topology what, bool over_tls) {
     constexpr std::size_t length_max = 500;
     const bool of_sentinels = what == topology::sentinels;
@@ -320,7 +321,7 @@ redis::options over_network(const parts& all, const network_form& form) {
     return server;
 }
 
-/// Reads the database number after a '/' in the path. The text may be empty.
+/// Reads the database number that follows a '/' in the path. The text may be empty.
 void read_database_in_path(const parts& all, std::string_view text, redis::options& into) {
     if (text.empty())
         return;
@@ -335,7 +336,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error text does not show the hosts, because a password may stand in their place.
+    // The error text does not contain the hosts, because a password may be in their position.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

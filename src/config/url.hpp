@@ -38,15 +38,15 @@ scheme_reader reader_of(const parts&);
 /// Returns the list of schemes for error messages: "redis://, ... and zk://".
 std::string allowed_schemes();
 
-/// Throws `errc::invalid_argument` if the URL of Sentinels or a cluster has the form of another
-/// client. The error text shows the form that holdfast accepts. Also throws for a fragment, because
-/// no URL of holdfast has a fragment.
+/// Throws `errc::invalid_argument` if a URL of Sentinels or a cluster has the form of another
+/// client library. The error text shows the form that holdfast accepts. Also throws if the URL has
+/// a fragment, because holdfast's URLs have none.
 void refuse_what_others_write(const parts&);
 
 /// Reads the parameters that do not depend on the store. Throws `errc::invalid_argument`.
 void read_client_parameters(store_url&, options&);
 
-/// Reads the address of a Redis server and the login from a URL, without the parameters. Throws
+/// Reads the address and the login of a Redis server from a URL, but no parameters. Throws
 /// `errc::invalid_argument`.
 redis::options read_server(const parts&);
 

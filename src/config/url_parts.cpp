@@ -123,9 +123,9 @@ std::vector<std::string> segments_of(std::string_view path) {
     return found;
 }
 
-/// Returns whether the name of any parameter says that its value is a password. Names of other
-/// clients are included. Splits the query at '&' and also at '?', which may be a typing error for
-/// '&'.
+/// Returns whether the name of any parameter says that its value is a password. Names from other
+/// client libraries are included. Splits the query at '&' and also at '?', which may be a typing
+/// error for '&'.
 bool has_password(std::string_view query) {
     while (!query.empty()) {
         const std::string_view one = query.substr(0, query.find_first_of("&?"));
@@ -373,7 +373,7 @@ std::string store_url::shown(std::string_view text) const {
     return url::shown(inside(), text);
 }
 
-// Reads parameter values: converts text to the type of a field.
+// Functions that read the values of parameters: they convert the text to the type of a field.
 
 namespace {
 
@@ -426,7 +426,7 @@ std::optional<std::uint64_t> store_url::count_of(std::string_view name, std::uin
     const auto text = given(name);
     if (!text)
         return std::nullopt;
-    // Every limit fits into 32 bits.
+    // Every limit is at most the greatest 32-bit number.
     most = std::min<std::uint64_t>(most, std::numeric_limits<std::uint32_t>::max());
     std::uint64_t number = 0;
     const char* const end = text->data() + text->size();

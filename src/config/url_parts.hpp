@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used
-// for two reasons. Its errors do not name the wrong part. And its header-only mode would put its
-// symbols into every program that links the library statically, so that a program which uses
-// Boost.URL would have these symbols twice.
+// for two reasons. Its errors do not name the wrong part. And its header-only mode would add its
+// symbols to every program that links the library statically, so a program that uses Boost.URL
+// would have these symbols twice.
 #pragma once
 
 #include <holdfast/address.hpp>
@@ -36,17 +36,17 @@ struct parts {
     bool has_authority = false;
     std::string user;
     secret password;
-    /// Hosts, which commas separate in the URL; at least one element.
+    /// Hosts of the URL, in which commas separate them. The list has at least one element.
     std::vector<host_and_port> hosts{{}};
     std::string path;
     std::vector<std::string> segments; ///< parts of the path between '/'; '%2F' does not separate
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
-    /// False: error messages must not show any part of the URL, because each may be a piece of a
+    /// False: error messages must not show any part of the URL, because each part may belong to a
     /// password. This is the case if an '@' follows the host, because a password may contain an
-    /// unencoded '/', '?' or '#'. It is also the case if a parameter is a password, because it may
-    /// contain an unencoded '&'.
+    /// unencoded '/', '?' or '#'. It is also the case if a parameter is a password, because that
+    /// password may contain an unencoded '&'.
     bool may_show = true;
 };
 
@@ -59,9 +59,9 @@ std::string scheme_of(std::string_view text);
 /// Returns the text that an error message shows for a part of the URL.
 std::string shown(const parts&, std::string_view given);
 
-/// Returns the port number. Throws if the text is not a port. The error does not show the text,
-/// because it may be a password: redis://user:password has no host, so its password stands where
-/// the port would be.
+/// Returns the port number. Throws if the text is not a port number. The error text does not
+/// contain the text, because it may be a password: in `redis://user:password` the host is missing,
+/// so the password is in the position of the port.
 std::uint16_t read_port(const parts&, const std::string& text);
 
 /// Returns the hosts of the URL, in order; a missing port is 0. Throws for an empty host and for a
@@ -77,7 +77,8 @@ struct length {
 /// Reads a length of time such as `500ms`, `10s`, `5m`, `1h`.
 length read_length(std::string_view text);
 
-/// State of a `store_url`: the URL, and the names of the parameters that a reader has asked for.
+/// State of a `store_url`: the URL, and the names of the parameters that the scheme's reader has
+/// asked for.
 class reading {
 public:
     explicit reading(const parts& of, credential_provider with = {})
@@ -90,7 +91,8 @@ public:
     std::vector<std::string> known{}; ///< names of the parameters, in the order of the calls
 };
 
-/// Reads the TLS parameters. `without` is the error text for a TLS parameter in a URL without TLS.
+/// Reads the TLS parameters. If the URL has a TLS parameter but does not use TLS, throws an error
+/// with the text `without`.
 void read_tls_files(store_url&, std::optional<tls_options>& into, std::string_view without);
 
 } // namespace holdfast::url

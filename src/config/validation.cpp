@@ -14,12 +14,12 @@ struct range {
     duration least;
     duration most;
 };
-/// Smallest and greatest timeout. `duration::max()` means for ever. Sums with such a timeout cannot
-/// overflow: they stop at the greatest value.
+/// Smallest and greatest timeout. `duration::max()` means that the call waits for ever. Sums with
+/// such a timeout cannot overflow, because they stop at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
-/// Smallest and greatest value for times that are usually some seconds long. With a maximum of one
-/// day, sums of these times cannot overflow.
+/// Smallest and greatest value for times that usually last some seconds. With a maximum of one day,
+/// sums of these times cannot overflow.
 constexpr range up_to_a_day{duration{1}, day};
 
 std::string in_words(duration length) {
@@ -42,7 +42,7 @@ void refuse_if(const std::string& subject, const std::string& objection) {
         refuse(subject + objection);
 }
 
-/// Upper limit for the number of required replicas. No server has more replicas.
+/// Greatest number of required replicas that an option may have. No server has more replicas.
 constexpr unsigned replicas_max = 100;
 
 std::string objection_to_replicas(unsigned number, unsigned most = replicas_max) {
@@ -133,7 +133,8 @@ duration checked_waiter_timeout(std::optional<duration> length, const options& h
         refuse(
             "a fair lock needs poll_bound + 2 * command_timeout of one hour at most; here it is " +
             in_words(between_requests));
-    // A waiter that is disconnected for more than an hour loses its place.
+    // The maximum is one hour, so a waiter that is disconnected for longer always loses its
+    // position in the queue.
     const duration least = std::min(between_requests + outage, longest);
     const duration wanted = length.value_or(std::max(usual, least));
     const std::string objection = objection_to_length(wanted, {least, longest});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous calls and their completion handlers. A handler runs on its own executor, never
-// inside the function that started the operation. It gets an error_code instead of an exception.
+// Asynchronous calls and their completion handlers. A handler runs on its own executor, and never
+// inside the function that started the operation. The handler gets an error_code; no exception is
+// thrown.
 #pragma once
 
 #include "front/preconditions.hpp"
@@ -21,9 +22,10 @@
 
 namespace holdfast::front {
 
-/// Pending handler of the user, with its executor (or `otherwise` if it has none). As Asio
-/// requires, the executor has work as long as this object exists. The object must outlive the call
-/// of `complete`, because a context without work may be destroyed before that call has returned.
+/// Handler of the user for a pending call, with the handler's executor (or `otherwise` if the
+/// handler has none). As Asio requires, the executor has work as long as this object exists. The
+/// object must outlive the call of `complete`, because a context without work may be destroyed
+/// before that call has returned.
 template <typename Handler>
 class awaited {
 public:
@@ -48,9 +50,10 @@ private:
     Handler handler_;
 };
 
-/// Completes a handler when the client's executor cannot run it: in a child of fork(), after the
-/// executor's end, or for an object that holds nothing. The function starts a new thread, because a
-/// child of fork() has no thread of Asio's system_executor if the parent has used that executor.
+/// Calls a handler when the client's executor cannot run it: in a child of fork(), after the
+/// executor's end, or for an object that holds nothing. The function starts a new thread for the
+/// handler. It does not use Asio's system_executor: if the parent of a fork() has used that
+/// executor, its threads do not exist in the child.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -73,8 +76,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed. After the close, `work` might use a clock that no
-/// longer exists.
+/// Runs `work`, unless the client has closed. After the close, the clock that `work` uses may be
+/// destroyed.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())
@@ -106,7 +109,8 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// An asynchronous acquire call. `Deliver` turns its outcome into the handler's arguments.
+/// An asynchronous call that acquires a lock. `Deliver` converts its outcome to the handler's
+/// arguments.
 template <typename Handler, typename Deliver>
 class async_call final : public sync::acquisition {
 public:
@@ -115,8 +119,8 @@ public:
         , waiting_{std::move(handler), home->executor()}
         , deliver_{std::move(deliver)} {}
 
-    /// Starts the call. If the user cancels the call, it ends at once; its pending requests are
-    /// cleaned up later.
+    /// Starts the call. If the user cancels the call, the handler is called at once. The requests
+    /// of the call that are still pending are cleaned up later.
     static void begin(const std::shared_ptr<async_call>& call) {
         auto slot = asio::get_associated_cancellation_slot(call->waiting_.handler());
         if (slot.is_connected())
@@ -146,8 +150,8 @@ private:
     Deliver deliver_;
 };
 
-/// Starts the acquire call that `wanted()` describes. If `wanted()` throws, the handler gets the
-/// error that was thrown.
+/// Starts the acquiring call that `wanted()` describes. If `wanted()` throws, the handler gets the
+/// error.
 template <typename Handler, typename Deliver, typename Wanted>
 void start_call(const std::shared_ptr<sync::engine>& home, Handler handler, Deliver deliver,
                 Wanted wanted) {

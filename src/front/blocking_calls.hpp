@@ -31,20 +31,21 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout. It waits first for the
-/// result, and then, equally long, for the executor to run an empty function. If that fails, no
-/// thread runs the executor, or user code blocks that thread, so the call returns.
+/// How long a thread waits for the executor after the call's timeout. The thread waits this time
+/// for the result. Then it waits the same time for the executor to run an empty function. If the
+/// executor does not run the function, no thread runs the executor, or user code blocks it, so the
+/// call returns.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
-/// Returns the monitor that threads may enter instead of waking the client's own thread. Returns
-/// null if the executor belongs to the user.
+/// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
+/// client's own thread. Returns null if the executor belongs to the user.
 inline runtime::monitor* monitor_of(const sync::engine& home) {
     return home.executor_access().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }
 
 /// Result that the executor delivers to a waiting thread. The thread and the executor both own this
-/// object, because the thread may end before the executor drops its reference. The thread also
-/// keeps the engine alive.
+/// object, because the thread may return before the executor has dropped its reference. The thread
+/// also keeps the engine alive.
 template <typename T>
 class one_shot_result {
 public:
@@ -59,11 +60,10 @@ public:
         return state_.compare_exchange_strong(expected, state::begun);
     }
 
-    /// Delivers the value. `keep` is the object that contains this object. If an inline caller (a
-    /// thread that runs an operation inside the monitor) calls this function, the waiting thread is
-    /// woken only after the inline caller has left the monitor. Otherwise the woken thread would
-    /// find the monitor occupied. Returns false if the thread no longer waits; the caller then
-    /// keeps the value.
+    /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
+    /// the caller then keeps the value. The caller may be an inline caller (a thread that runs an
+    /// operation inside the monitor). The waiting thread is then woken only after the inline caller
+    /// has left the monitor, because otherwise it would find the monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -77,7 +77,8 @@ public:
         return true;
     }
 
-    /// Waits until the value was delivered. Returns nothing if the executor has ended before.
+    /// Waits until a value is delivered, and returns it. Returns nothing if the executor ends
+    /// first.
     std::optional<T> wait() {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
         while (state_ != state::brought) {
@@ -88,16 +89,16 @@ public:
         return std::move(*value_);
     }
 
-    /// Waits without a limit while the executor runs. If it does not run, waits for `timeout` plus
-    /// twice `executor_timeout`. Returns nothing if the executor is not running or has ended. A
-    /// value that is delivered later is refused.
+    /// Waits for the value, without a limit while the executor runs. If the executor does not run,
+    /// waits for `timeout` plus twice `executor_timeout`. Returns nothing if the executor is not
+    /// running or has ended. A value that is delivered after that is refused.
     std::optional<T> wait_while_it_runs(duration timeout) {
         if (state_ != state::brought && !await(timeout))
             return std::nullopt;
         return std::move(*value_);
     }
 
-    /// Ends the timeout of the wait now. Any thread may call it.
+    /// Makes the wait behave as if its timeout had expired now. Any thread may call it.
     void hurry() {
         hurried_ = true;
         ready_.post();
@@ -109,8 +110,8 @@ public:
 private:
     enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
 
-    /// Changes the state from open or begun to `next`. Returns false, and changes nothing, if the
-    /// object was in another state.
+    /// Changes the state to `next` if it is open or begun. Otherwise returns false and changes
+    /// nothing.
     bool leave_for(state next) {
         state now = state_;
         while (now == state::open || now == state::begun)
@@ -172,7 +173,7 @@ inline runtime::inline_call* inline_call_at(const sync::engine& home) {
 }
 
 /// Returns the error for a thread that got no result because the executor does not run or has
-/// ended. If `begun` is true, the operation may have been executed, or may still be executed.
+/// ended. If `begun` is true, the operation may have been executed, or may still be executed later.
 inline sync::failure unrun(const sync::engine& home, bool begun) {
     if (!home.stopped())
         return {make_error_code(errc::outcome_unknown),
@@ -181,9 +182,9 @@ inline sync::failure unrun(const sync::engine& home, bool begun) {
             "the client was closed, or its executor has ended"};
 }
 
-/// Runs `step(where)` inside the executor: on this thread if it may enter the monitor, else on the
-/// background thread. Operations that `step` starts run on `where`. If the executor has ended,
-/// `step` is dropped.
+/// Calls `step(where)` inside the executor: on this thread if it may enter the monitor, otherwise
+/// on the client's background thread. Operations that `step` starts run on `where`. If the executor
+/// has ended, `step` is destroyed and never called.
 template <typename Step>
 void begin(const std::shared_ptr<sync::engine>& home, Step step) {
     if (runtime::monitor* const client_monitor = monitor_of(*home))
@@ -209,8 +210,9 @@ public:
         };
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
-        // For a lock that consists of several locks, use the background thread: the calls to its
-        // members run there. If this thread entered the monitor, it would only delay these calls.
+        // For a lock that consists of several locks, use the background thread, because the calls
+        // to its members run on that thread. If this thread entered the monitor, it would only
+        // delay these calls.
         (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }
 
@@ -253,11 +255,12 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // Set until the call sleeps for the first time, while the waiting thread itself runs the call.
+    // Inline call of the waiting thread, which runs the call itself until the call sleeps for the
+    // first time. Null after that.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 
-/// Waits for the outcome of an acquire call. Throws its failure.
+/// Waits for the outcome of a call that acquires a lock. Throws the call's failure.
 inline sync::outcome outcome_of(sync::request what, const std::stop_token& cancel) {
     const auto call = std::make_shared<blocking_call>(std::move(what));
     const std::stop_callback on_stop{cancel, [&call] { blocking_call::stop(call); }};
@@ -299,8 +302,9 @@ inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
 /// itself, the local wait queue (`gate`) opens at once, so that the thread's next request can
-/// follow the release. But if other clients wait, the gate stays closed, and the next request of
-/// this thread waits at the gate. Otherwise the other clients would never get the lock.
+/// follow the release. If other clients wait for the lock, the gate stays closed until the release
+/// is acknowledged, and this thread's next request waits at the gate. Otherwise the other clients
+/// would never get the lock.
 inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {
@@ -347,7 +351,7 @@ inline counter_answer change(const sync::counter_descriptor& counter, counter_ch
     return told->second;
 }
 
-/// Runs `work`, unless the waiting thread has given up. In that case the work must not begin.
+/// Runs `work`, but only if the calling thread still waits for it.
 template <typename Meeting, typename T>
 asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> pending_result,
                                    asio::awaitable<T> work) {
@@ -356,7 +360,8 @@ asio::awaitable<T> unless_given_up(std::shared_ptr<Meeting> pending_result,
     co_return co_await std::move(work);
 }
 
-/// Runs a coroutine on the executor and waits for its result. Throws what the coroutine throws.
+/// Runs a coroutine on the executor, waits for its end, and returns its result. Rethrows the
+/// coroutine's exception.
 template <typename T>
 T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     throw_if(objection_to_blocking(*home));
@@ -376,10 +381,10 @@ T wait_for(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work) {
     return std::move(got->second);
 }
 
-/// Runs a query on the executor and waits for its result. `make_query` returns a new coroutine; it
-/// keeps no references, because the query may continue after the caller has given up. If no server
-/// can be reached, the query is repeated while another server may take over. An asynchronous query
-/// is not repeated, because it cannot be cancelled.
+/// Runs a query on the executor and waits for its result. `make_query` returns a new coroutine,
+/// which keeps no references: the query may continue after the caller has stopped waiting. If no
+/// server can be reached and another server may take over, the query is repeated. An asynchronous
+/// query is never repeated, because it cannot be cancelled.
 template <typename Make>
 auto wait_for_query(const std::shared_ptr<sync::engine>& home, Make make_query) {
     return wait_for(home, sync::outlast_failover(home, std::move(make_query)));

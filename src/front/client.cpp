@@ -15,13 +15,13 @@
 namespace holdfast {
 namespace {
 
-/// Returns a function that returns true in every process that is forked from this process after
-/// this call, and false in this process itself.
+/// Returns a function that tells whether it is called in a child process: a process that was forked
+/// from this process, directly or indirectly, after this call.
 std::function<bool()> forked_since_now() {
     return [made_in = runtime::fork_generation()] { return runtime::fork_generation() != made_in; };
 }
 
-/// Fills in the options that are not set, and the store that the URL names.
+/// Sets the options that the user did not set, and creates the store that the URL names.
 options complete(options how) {
     if (!how.store)
         how = resolve_url(std::move(how));

@@ -20,8 +20,8 @@ bool is_same_lock(const member& one, const member& other) {
     return one->home == other->home && one->name == other->name;
 }
 
-/// Checks the members that the user gave. If a call contained one lock twice, it would wait for
-/// itself.
+/// Checks the members that the user gave. No member may be given twice, because a call would then
+/// wait for itself.
 void check_members(const std::vector<member>& all) {
     if (all.empty() || all.size() > multi_mutex::members_max)
         refuse("a multi_mutex has " + std::to_string(all.size()) + " members; allowed are 1 to " +

@@ -45,8 +45,9 @@ public:
     }
 
 private:
-    /// Engine that exists when the context begins to end. This reference keeps the engine until the
-    /// destructor of this service has run, so that no other thread destroys it before.
+    /// Engine that exists when the context begins to end. This reference keeps the engine alive
+    /// until the destructor of this service has run, so that no other thread destroys the engine
+    /// earlier.
     struct living {
         std::shared_ptr<sync::engine> home;
         std::shared_ptr<runtime::real_clock> time;
@@ -76,7 +77,7 @@ private:
     std::vector<living> living_;
 };
 
-/// Creates one object of each type that a store or a clock creates on an execution context.
+/// Creates one object of each type that a store or a clock may create on an execution context.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}
@@ -106,8 +107,9 @@ void engine_deleter::destruction::wait() const {
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own) {
     asio::execution_context& context = asio::query(home->executor(), asio::execution::context);
-    // Services are destroyed in the reverse order of their creation. The objects below create
-    // Asio's services before ours, so that our service is destroyed before Asio's services.
+    // A context destroys its services in the reverse order of their creation. The objects below
+    // create Asio's services before our service, so our service is destroyed before Asio's
+    // services.
     const net_objects made_first{home->executor()};
     const auto* const deleter = std::get_deleter<engine_deleter>(home);
     asio::use_service<context_end>(context).add({home, own, deleter->end()});

@@ -24,12 +24,12 @@ class engine_deleter {
 public:
     void operator()(sync::engine*) const;
 
-    /// Shared state of the deleter and the context.
+    /// State that the deleter and the context share.
     class destruction {
     public:
-        /// Waits until the engine is destroyed. Call it only after the last reference is gone. Does
-        /// nothing on the thread that destroys the engine, and in a child of fork(), where that
-        /// thread may not exist.
+        /// Waits until the engine is destroyed. Call it only after the last reference to the engine
+        /// is gone. Does not wait on the thread that destroys the engine. Does not wait in a child
+        /// of fork() either, where that thread may not exist.
         void wait() const;
         bool is_over() const { return over_; }
 
@@ -45,10 +45,10 @@ private:
     std::shared_ptr<destruction> end_ = std::make_shared<destruction>();
 };
 
-/// Makes the engine `home` drop its holds, and the clock `own` drop its sleeping coroutines, when
-/// the executor's context ends, while objects on the context can still be destroyed. Otherwise a
-/// thread that ends later would use a destroyed context, and sleeping coroutines would keep
-/// themselves alive for ever.
+/// Prepares for the end of the executor's context. When the context ends, the engine `home` drops
+/// its holds, and the clock `own` drops its sleeping coroutines, while objects on the context can
+/// still be destroyed. Otherwise a thread that ends later would use a destroyed context, and
+/// sleeping coroutines would keep themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

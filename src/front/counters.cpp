@@ -20,8 +20,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_descriptor>;
 
-/// Change of a counter; the change does not wait for permits. Its arguments are checked on the
-/// executor, so that the handler of an asynchronous function gets the error.
+/// Request to change a counter; the change does not wait for permits. Its arguments are checked on
+/// the executor, so that the handler of an asynchronous function gets the error.
 struct counter_command {
     counter_verb verb;
     std::int64_t amount = 0;
@@ -43,8 +43,8 @@ asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
-/// Returns whether the change was carried out. For a latch that was counted down but stays closed,
-/// the store does not set `done`, but reports a count above zero.
+/// Returns whether the store has made the change. If a latch was counted down but stays closed, the
+/// store does not set `done`; the count is then above zero.
 bool is_carried_out(counter_verb verb, const counter_answer& said) {
     return said.done || (verb == counter_verb::count_down && said.value > 0);
 }
@@ -85,7 +85,8 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_options how) const {
-    // Keeps the counter alive: at exit(), a thread may wait here longer than this object lives.
+    // This copy keeps the counter alive: while the program exits, a thread may wait here longer
+    // than this object lives.
     const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
@@ -277,8 +278,8 @@ sync::request permits_wanted(const std::shared_ptr<sync::lock_descriptor>& of,
     return all;
 }
 
-/// Checks a permit id, and returns it in lower case, the form that Redisson writes. Users may have
-/// copied it in upper case.
+/// Checks a permit id and converts it to lower case, the form that Redisson writes. Users may write
+/// it in upper case.
 std::string checked_permit(std::string id) {
     constexpr std::size_t digits = 32;
     const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
@@ -334,7 +335,8 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permit_options& wanted) {
-    // Keeps the semaphore alive: at exit(), a thread may wait here longer than this object lives.
+    // This copy keeps the semaphore alive: while the program exits, a thread may wait here longer
+    // than this object lives.
     const shared_descriptor of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);

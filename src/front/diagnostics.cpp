@@ -7,8 +7,8 @@
 
 #include <holdfast/client.hpp>
 
-// Functions of `client` that report on locks and counters of any holder, and functions that check
-// or set up the store.
+// Two groups of functions of `client`: functions that report on locks and counters, whoever holds
+// them, and functions that check or set up the store.
 
 namespace holdfast {
 namespace {
@@ -55,7 +55,8 @@ std::string with_negated_classes(std::string pattern) {
     return pattern;
 }
 
-/// Converts a pattern for names without the prefix to a pattern for the names at the store.
+/// Converts the user's pattern, which matches names without the prefix, to a pattern for the names
+/// at the store.
 std::string pattern_at_store(const shared_engine& home, std::string pattern) {
     return without_wildcards(home->how().prefix) + with_negated_classes(std::move(pattern));
 }

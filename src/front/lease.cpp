@@ -10,7 +10,8 @@ namespace {
 
 using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
 
-/// Removes the share of one lease, and returns the whole hold, which the caller then releases.
+/// Removes the share of one lease, and returns the whole hold. The caller then releases the whole
+/// hold.
 shared_lock_handle whole_of(shared_lock_handle share) {
     return share ? share->whole() : nullptr;
 }
@@ -24,7 +25,8 @@ void release_unwatched(shared_lock_handle share) {
     (void)home->executor_access().post(std::move(let_go));
 }
 
-/// Returns a handler that passes the code to the user's handler, on that handler's executor.
+/// Returns a handler that passes the error code to the user's handler, on the executor of that
+/// handler.
 template <typename Handler>
 sync::release_handler deliver(Handler handler, const std::shared_ptr<sync::engine>& home) {
     return sync::release_handler{
@@ -38,8 +40,8 @@ std::stop_token stopped() {
     return source.get_token();
 }
 
-/// Returns why an asynchronous function cannot begin: there is no hold, or nothing can be posted to
-/// the executor.
+/// Returns why an asynchronous function cannot begin: the lease holds nothing, or no work can be
+/// posted to the executor.
 error_code objection(const shared_lock_handle& held) {
     if (!held)
         return make_error_code(errc::not_owner);

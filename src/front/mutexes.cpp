@@ -64,7 +64,8 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::lock_descriptor> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::acquire_options how) {
-    // Keeps the lock alive: at exit(), a thread may wait here longer than this object lives.
+    // This copy keeps the lock alive: while the program exits, a thread may wait here longer than
+    // this object lives.
     const std::shared_ptr<sync::lock_descriptor> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
@@ -124,7 +125,7 @@ std::size_t basic_mutex::hold_count() const {
     return mine.count > 0 && mine.hold->is_valid() ? mine.count : 0;
 }
 
-// The asynchronous functions of basic_mutex, and its functions that ask the store.
+// The asynchronous functions of basic_mutex, and its functions that ask the store about the lock.
 
 namespace {
 
@@ -175,13 +176,13 @@ asio::awaitable<bool> force_at(shared_descriptor lock) {
     co_return co_await force();
 }
 
-/// Waits for the store's reply about a lock, which may consist of several locks.
+/// Waits for the store's reply to a query about a lock. The lock may consist of several locks.
 template <typename T>
 T wait_for(const shared_descriptor& lock, asio::awaitable<T> answer) {
     front::throw_if(front::objection_to_blocking(*lock));
     return front::wait_for(lock->home, std::move(answer));
 }
-/// Waits for the result of a query, which is repeated during a failover.
+/// Waits for the result of a query. During a failover, the query is repeated.
 template <typename Query>
 auto wait_for_query(const shared_descriptor& lock, Query query) {
     front::throw_if(front::objection_to_blocking(*lock));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that every public function makes before it begins.
+// Checks that every public function makes before it does anything else.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -31,9 +31,9 @@ inline bool runs_here(const sync::engine& home) {
     return here;
 }
 
-/// Returns why this thread must not make a blocking call. The code is empty if the thread may make
-/// one. After a close, the function does not use the executor or the clock, because they may no
-/// longer exist.
+/// Returns why this thread must not make a blocking call. The returned code is empty if the thread
+/// may make the call. After a close, the function does not use the executor or the clock, because
+/// they may be destroyed.
 inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (home.forked())
         return forked();
@@ -63,7 +63,8 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
 }
 
 /// Returns why this thread must not make a blocking call on a lock (first function) or on a hold
-/// (second function). The lock may consist of several locks.
+/// (second function). If the lock consists of several locks, the clients of all its members are
+/// checked.
 inline sync::failure objection_to_blocking(const sync::lock_descriptor& lock) {
     if (!lock.is_joint())
         return objection_to_blocking(*lock.home);
@@ -73,7 +74,7 @@ inline sync::failure objection_to_blocking(const sync::lock_handle& held) {
     return objection_to_blocking(*held.home, held.homes_of_parts());
 }
 
-/// Returns why nothing can be posted to the executor: this process is a child of fork(), or the
+/// Returns why no work can be posted to the executor: this process is a child of fork(), or the
 /// executor has ended.
 inline error_code objection_to_posting(const sync::engine& home) {
     if (home.forked())

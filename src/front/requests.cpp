@@ -64,7 +64,7 @@ using shared_hold = std::shared_ptr<held_lock>;
     throw worded_error{{make_error_code(code), words}};
 }
 
-/// Returns the hold that a share belongs to. Returns null if the hold is not of the given kind.
+/// Returns the whole hold that a lease shares. Returns null if the hold is not of the given kind.
 shared_hold as_kind(const std::shared_ptr<sync::lock_handle>& share, lock_kind kind) {
     shared_hold one = share ? std::dynamic_pointer_cast<held_lock>(share->whole()) : shared_hold{};
     return one && one->what.kind == kind ? one : nullptr;

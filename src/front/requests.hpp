@@ -53,7 +53,8 @@ make_descriptor(const std::shared_ptr<sync::engine>& home, const lock_name& name
                                                    checked_lease(length, home->bounds()), checked);
 }
 
-/// Checks the lease time that a call requests, and returns it. Throws `errc::invalid_argument`.
+/// Checks the lease time that a call requests, and returns it. Throws `errc::invalid_argument` for
+/// a lease time that is not allowed.
 inline std::optional<duration> wanted_lease(const sync::lock_descriptor& lock,
                                             const detail::acquire_options& how) {
     if (!how.lease)
@@ -72,15 +73,16 @@ inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& 
     return lock.home->threads()->find(lock.entry(), lock.way());
 }
 
-// Functions for the readers' side and the writers' side of a lock that can be shared. The holder of
-// one side can request the other side in addition.
+// Functions for a lock with a readers' side and a writers' side. The holder of one side can request
+// the other side, and keeps the first side.
 
 /// Links a request for one side of a shared_mutex to this thread's hold of the other side, if there
 /// is one. Throws in three cases: the thread reads and requests to write without an upgrade; it
 /// requests an upgrade but does not read; or its hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
-/// Links the request to the given hold, which must be a hold on the other side of the lock.
+/// Links the request to the given hold, which must be a hold on the other side (read or write) of
+/// the same lock.
 void stand_beside(sync::request&, const std::shared_ptr<sync::lock_handle>&);
 
 // Checks of a counter's arguments, before anything is sent. Each function below throws
@@ -94,11 +96,11 @@ void must_offer(const sync::engine&, counter_kind);
 std::shared_ptr<const sync::counter_descriptor>
 make_counter(const std::shared_ptr<sync::engine>&, const lock_name&, const detail::counter_setup&);
 
-/// Returns the amount. Throws if one call is not allowed to take it.
+/// Returns the given amount. Throws if one call must not take so much.
 std::int64_t checked_take(const sync::counter_descriptor&, std::int64_t amount);
 
-/// Returns the requested change. Returns nothing if the change would have no effect, so that no
-/// request is needed.
+/// Returns the change that the store must make. Returns nothing if the change would have no effect,
+/// so that no request is needed.
 std::optional<counter_change> checked_change(const sync::counter_descriptor&, counter_verb,
                                              std::int64_t amount, std::optional<duration> kept);
 

@@ -29,7 +29,7 @@ namespace {
 constexpr const char* safe_ways_to_log_in =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec";
 /// Login plug-ins for TLS and unix sockets. They may send the password in clear text, because the
-/// server is verified or local.
+/// server is verified or on the same machine.
 constexpr const char* ways_over_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec,"
     "mysql_clear_password";
@@ -93,7 +93,7 @@ struct connected {
 
 void set_socket(int fd) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    // Make the socket non-blocking, because reads over TLS would block otherwise.
+    // Make the socket non-blocking. Otherwise reads over TLS would block.
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
@@ -108,7 +108,8 @@ connected connect(const door& to) {
     }
     set_options(raw, to);
     const bool by_socket = !to.unix_socket.empty();
-    // A null password would make the library read MYSQL_PWD.
+    // An empty string is passed instead of a null pointer, because libmariadb would read the
+    // password from MYSQL_PWD for a null pointer.
     std::string password{to.who.password.reveal()};
     const MYSQL* const done = mysql_real_connect(
         raw, by_socket ? nullptr : to.where.host.c_str(), to.who.user.c_str(), password.c_str(),
@@ -126,15 +127,15 @@ connected connect(const door& to) {
     return come;
 }
 
-/// State that is shared by the executor and the thread that connects.
+/// State that the executor and the connecting thread share.
 class exchange_place {
 public:
     exchange_place(asio::any_io_executor where, alarm& wake)
         : executor_{std::move(where)}
         , wake_{&wake} {}
 
-    /// Passes the result to the executor. Called on the thread that connects. Closes the connection
-    /// if the caller has given up.
+    /// Passes the result to the executor. Called on the connecting thread. Closes the connection if
+    /// the caller no longer waits.
     static void deliver(const std::shared_ptr<exchange_place>& self, connected come) {
         const std::scoped_lock guard{self->mutex_};
         if (!self->executor_)
@@ -218,7 +219,8 @@ asio::awaitable<handle> dial(const store_context& home, door to, time_point give
 
 namespace {
 
-/// Minimum of a session's `wait_timeout`, after which the server closes an idle session.
+/// Minimum of the session variable `wait_timeout`. After a session was idle for this time, the
+/// server closes it.
 constexpr std::chrono::seconds idle_least{60};
 
 std::string session_settings(duration keep_alive) {
@@ -247,8 +249,8 @@ std::string session_settings(duration keep_alive) {
 constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// SHOW is used and not SELECT @@x: after SELECT @@x, a proxy that shares each server connection
-// among several clients would stop sharing this connection.
+// The statement is SHOW, not SELECT @@x. After SELECT @@x, a proxy that shares each server
+// connection among several clients would stop sharing this connection.
 constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
                                          "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
@@ -260,7 +262,7 @@ constexpr const char* global_question =
 constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
                                         "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
 /// Asks for the server's clock, and whether SYSDATE() returns the time at which the statement
-/// started. This test needs a statement that takes some microseconds. It does not use SLEEP,
+/// started. To find this out, the statement must run for some microseconds. It does not use SLEEP,
 /// because SLEEP hangs while the system date is being changed.
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
@@ -292,8 +294,8 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
 }
 
-/// Reads the answers to the last three statements in `all`. Every set-up and every keep-alive ends
-/// with these three statements.
+/// Reads the answers to the last three statements in `all`. These three statements are sent at the
+/// end of every set-up and every keep-alive.
 server_info read(server_connection& on, const std::vector<statement_answer>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
@@ -307,8 +309,8 @@ server_info read(server_connection& on, const std::vector<statement_answer>& all
                           *same == "1");
 }
 
-/// Asks a server whether it is a replica. Does nothing if the server's status variables have
-/// already answered this question. The server may refuse some of the statements.
+/// Asks a server whether it is a replica, unless the server's status variables have already
+/// answered this question. The server may refuse some of these statements.
 asio::awaitable<void> ask_for_role(server_connection& on, server_info& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

@@ -44,13 +44,13 @@ struct door {
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 
-/// Sets the session variables that the store's statements need, and then reads facts about the
-/// server and its clock. Throws `failure` if this fails, or if the server must not be used for
+/// Sets the session variables that the store's statements need. Then reads facts about the server
+/// and its clock. Throws `failure` if a statement fails, or if the server must not be used for
 /// locks.
 asio::awaitable<server_info> set_up(server_connection&, duration keep_alive, time_point limit);
 
-/// Reads the facts and the clock again on an idle connection. This is the keep-alive, and it
-/// detects a server that no longer accepts writes. Throws `failure` in the same cases as `set_up`.
+/// Reads the facts and the clock again, on an idle connection. This keeps the connection alive, and
+/// shows whether the server still accepts writes. Throws `failure` in the same cases as `set_up`.
 asio::awaitable<server_info> look_again(server_connection&, time_point limit);
 
 /// Factory of connections to real servers.

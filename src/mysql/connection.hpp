@@ -14,8 +14,8 @@
 
 namespace holdfast::mysql {
 
-/// One connection as the pool uses it (interface). It runs one call at a time, and it cannot be
-/// reopened.
+/// Interface of one connection, as the pool uses it. A connection runs one call at a time, and
+/// cannot be reopened.
 class server_connection {
 public:
     virtual ~server_connection() = default;
@@ -43,13 +43,13 @@ public:
     virtual bool is_cut() const = 0;
     virtual const net::failure& why() const = 0; ///< reason of the cut; call it only after the cut
 
-    /// Checks whether the server has closed an idle connection, and cuts the connection in that
-    /// case. Returns whether the connection is cut.
+    /// Checks whether the server has closed this idle connection. If it has, cuts the connection.
+    /// Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Callback after the server has closed this idle connection and the connection was cut. It is
-    /// not called while the connection is unwatched, which means that nobody waits on its socket.
-    /// That is so after a calling thread has itself run a request on the connection.
+    /// Callback that is called when the server has closed this idle connection and the connection
+    /// was cut. It is not called while the connection is unwatched, which means that no code waits
+    /// on its socket. A connection is unwatched after a calling thread has run a request on it.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

@@ -170,8 +170,8 @@ void pool::take_back(const pooled_ptr& one) {
         watch_for(unwatched_until(*one));
 }
 
-/// Sends the statements once. Returns an empty result if nothing was carried out and the request
-/// must be sent again.
+/// Sends the statements once. Returns an empty result if the server executed nothing and the
+/// request must be sent again.
 asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, statements& what,
                                                         const call_options& options,
                                                         time_point limit, int tries) {
@@ -202,7 +202,8 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, st
         co_await roll_back(on, options.undo, limit);
     if (means.leave)
         leave_server(why);
-    // A repetition may take as long again. If it took too long, the outcome would be unknown.
+    // A repetition may take as long as this attempt. If it did not end before the deadline, the
+    // outcome would be unknown.
     const bool in_time = net::later(home_.time.now(), took) < limit - repeat_pause_max;
     if (!means.again || was_open || tries == repeats_max || !in_time || on->at->is_cut())
         throw net::failure{why};
@@ -224,7 +225,7 @@ pool::ask(const pooled_ptr& on, const std::vector<std::string>& texts, time_poin
 }
 
 /// Rolls back a transaction that may be open. After an error it is unknown whether a transaction is
-/// open, and the next request must not find an open transaction.
+/// open, but the next request must not run inside an old transaction.
 asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* undo,
                                       time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
@@ -235,13 +236,13 @@ asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* u
         const std::vector<statement_answer> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
-        // The server rolls back the transaction when the connection ends.
+        // Ignore the failure: when the connection ends, the server rolls back the transaction.
     }
     if (!done)
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Pauses for a random time, so that two requests that caused a deadlock probably do not run at the
+/// Pauses for a random time. Two requests that caused a deadlock then probably do not run at the
 /// same time again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
@@ -277,9 +278,9 @@ std::shared_ptr<pinned_connection> pool::pinned_connection_of(const pooled_ptr& 
     return there;
 }
 
-/// Cleans up a connection after its handle was destroyed. If the connection is idle and has at most
-/// user locks (GET_LOCK), releases them. Otherwise cuts the connection; the server then ends the
-/// transaction and the statement, and releases the user locks.
+/// Cleans up a connection after its handle was destroyed. If the connection is idle and has no open
+/// transaction, releases its user locks (GET_LOCK). Otherwise cuts the connection; the server then
+/// ends the transaction and the statement, and releases the user locks.
 void pool::let_go(const pooled_ptr& one) {
     if (closed_)
         return;
@@ -335,7 +336,7 @@ void pool::close() noexcept {
 namespace {
 
 /// Joins the failures of all servers that were tried. If any code is `unreachable`, the joined code
-/// is `unreachable`: an unreachable server may come back soon, but a refusal will probably stay.
+/// is `unreachable`: that server may come back soon, while a refusal will probably stay.
 net::failure joined(const std::vector<net::failure>& all) {
     const auto passing = std::ranges::find_if(
         all, [](const net::failure& each) { return each.code() == errc::unreachable; });
@@ -421,9 +422,9 @@ asio::awaitable<introduced> pool::make_connection(time_point limit) {
     co_return made;
 }
 
-/// Handles a failed attempt to connect. Tries all servers in turn before it reports a failure and
-/// before it pauses. If connections to a server exist, stays with that server, even if it accepts
-/// no more connections.
+/// Handles a failed attempt to connect. Tries each server once before it reports a failure and
+/// pauses. If connections to a server exist, stays with that server, even if it accepts no more
+/// connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -467,19 +468,20 @@ pool::pooled_ptr pool::join(introduced made, bool to_wait_on) {
     return one;
 }
 
-/// Stores which server a new connection has reached. After a reconnection, all held locks may be
-/// lost, so the holds are checked again (`revalidate`).
+/// Stores which server a new connection has reached. After a reconnection, the server may have lost
+/// all holds, so the client asks about them (`revalidate`).
 void pool::meet(const server_info& who) {
     const time_point now = home_.time.now();
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = table_.empty() && !is_first;
     // One host name may lead to several servers. Only the server of the newest connection is used,
-    // unless the servers share their locks.
+    // unless all these servers have the same locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});
-    // The uptime is in whole seconds, so it can be one second too long or too short.
+    // The server reports its uptime in whole seconds, so it can be one second too long or too
+    // short.
     const bool restarted = was_away && who.uptime <= now - last_heard_ + std::chrono::seconds{1};
     facts_ = who.facts;
     server_ = who.server;
@@ -500,7 +502,8 @@ void pool::gone(const pooled_ptr& one) {
     if (table_.empty()) {
         const time_point now = home_.time.now();
         last_heard_ = now;
-        // Reset the backoff late, because a server may close each new connection at once.
+        // Reset the backoff only after a longer connection, because a server may close each new
+        // connection at once.
         if (now - connected_since_ > how_.backoff_max)
             backoff_.reset();
         pause_connecting();
@@ -547,7 +550,7 @@ asio::awaitable<std::shared_ptr<pinned_connection>> pool::connection_to_wait_on(
     co_return pinned_connection_of(one);
 }
 
-// Functions with which a pool ends calls that take too long, and keeps idle connections alive.
+// Functions with which a pool ends calls that take too long, and keeps its idle connections alive.
 
 time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
@@ -613,9 +616,9 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, pooled_ptr one) {
     take_back(one);
 }
 
-/// Cuts idle connections after a request got no answer, because the idle connections may be dead,
-/// too. Cuts each idle connection that received nothing since `unheard_since`, the time when the
-/// request was sent.
+/// Cuts idle connections after a request got no answer, because they may be dead, too.
+/// `unheard_since` is the time when that request was sent. Idle connections that have received
+/// nothing since then are cut.
 void pool::distrust(time_point unheard_since) {
     const std::vector<pooled_ptr> all = table_.all();
     for (const pooled_ptr& each : all)
@@ -625,7 +628,8 @@ void pool::distrust(time_point unheard_since) {
         }
 }
 
-/// Returns the free connection that was used most recently, so that surplus connections stay idle.
+/// Returns the free connection that was used most recently. Connections that are not needed then
+/// stay idle.
 connection_table::pooled_ptr connection_table::take_free() {
     pooled_ptr best;
     for (const pooled_ptr& each : all_)

@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// Connection that the request got. Null: the request has none yet.
+    /// Connection that the request got. Null: the request has no connection yet.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -68,12 +68,13 @@ class connection_table {
 public:
     using pooled_ptr = std::shared_ptr<pooled_connection>;
 
-    /// Marks a free shared connection as taken and returns it. Returns null if none is free.
+    /// Marks a free shared connection as taken and returns it. Returns null if no shared connection
+    /// is free.
     pooled_ptr take_free();
     /// Marks this connection as taken and returns it. Returns null while another request uses it.
     pooled_ptr take(const pooled_ptr& named);
-    /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if none is
-    /// free.
+    /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if no
+    /// connection is free.
     pooled_ptr take_spare();
 
     /// Puts the request at the end of the queue for shared connections.
@@ -109,15 +110,15 @@ private:
 };
 
 /// Pool of the connections of one client. The pool makes connections, lends them to requests, and
-/// watches their deadlines. It leaves a server that accepts no writes. At any time, all connections
-/// lead to the same server.
+/// ends requests at their deadlines. If a server accepts no writes, the pool leaves that server. At
+/// any time, all connections lead to the same server.
 ///
 ///   a request ──▶ waits for a connection ──▶ is sent ──▶ is answered
 ///                   │                          └─▶ late: the connection is cut, outcome_unknown
 ///                   └─▶ late, or no server can be reached: unreachable
 ///
-/// A calling thread runs its request itself while there are fewer requests than connections. With
-/// more requests the background thread runs them, and handles many requests each time it wakes.
+/// A calling thread runs its request itself while there are fewer requests than connections. If
+/// there are more, the background thread runs them, and handles many requests each time it wakes.
 ///
 /// Coroutines that run in the pool keep it alive, so the pool may outlive the store.
 class pool final : public std::enable_shared_from_this<pool> {
@@ -127,7 +128,7 @@ public:
     pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
-    // These functions do the same as the functions of `database` with the same names.
+    // The functions of `database` with the same names explain these functions.
     asio::awaitable<answers> run(statements&, call_options);
     asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }
@@ -149,7 +150,7 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// Maximum time after the last answer for which the end of a connection can be unnoticed.
+    /// Longest time after the last answer during which the end of a connection may stay unnoticed.
     static constexpr duration unwatched_max{100};
 
     // Functions for requests.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private interface below src/store/mysql: it sends statements and returns their answers. The
-// store does not know libmariadb, or the number and state of the connections. Tests implement this
-// interface with a model.
+// Private interface below src/store/mysql: it sends statements and returns their answers. Code
+// above it knows neither libmariadb nor the connections. Tests implement this interface with a
+// model.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -19,14 +19,14 @@
 
 namespace holdfast::mysql {
 
-/// The answer to one statement. Values are the server's text; an empty optional is NULL.
+/// Answer of the server to one statement. A value is the server's text, or empty for NULL.
 struct result {
     /// Number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS).
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
-    /// The server's error number; 0: no error. Other values than 0 occur only for errors that
-    /// `call_options` allows.
+    /// The server's error number; 0: no error. A result contains only errors that `call_options`
+    /// allows; other errors are thrown.
     unsigned error = 0;
     std::string words{}; ///< text of the server's error
 };
@@ -40,7 +40,8 @@ struct server_facts {
     /// several primaries). Each server then has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    /// True: this user has no permission to ask whether the server is a replica.
+    /// True: this user must not ask whether the server is a replica, because the permission is
+    /// missing.
     bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};
@@ -55,13 +56,14 @@ struct server_facts {
 
 /// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. If
 /// the connection is for a waiter, or has an open transaction, it serves only requests that name
-/// the handle in `call_options::on`. When the handle is destroyed, the pool releases the user locks
-/// and reuses the connection. But if a transaction is open or a statement is running, the pool cuts
-/// the connection instead.
+/// this handle in `call_options::on`. When the handle is destroyed, the pool releases the user
+/// locks and reuses the connection. If a transaction is open or a statement is running, the pool
+/// cuts the connection instead.
 class pinned_connection {
 public:
     virtual ~pinned_connection() = default;
-    /// Returns whether the connection is cut. The server then releases the connection's user locks.
+    /// Returns whether the connection is cut. If it is, the server releases the connection's user
+    /// locks.
     virtual bool is_cut() const noexcept = 0;
     /// Cuts the connection at once. Another coroutine may call `cut` while a statement is running
     /// on the connection. The statement then fails with outcome_unknown.
@@ -69,22 +71,24 @@ public:
 };
 
 struct call_options {
-    /// Deadline for the answer. At the deadline the call fails with outcome_unknown, or with
-    /// unreachable if nothing was sent. `command_timeout()` limits the call too.
+    /// Deadline for the answer. At the deadline, the call fails with outcome_unknown, or with
+    /// unreachable if nothing was sent. The call may fail earlier, because `command_timeout()`
+    /// limits it, too.
     time_point answer_by = time_point::max();
     /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
     /// was sent.
     std::shared_ptr<pinned_connection> on{};
-    /// True: use another connection, because an earlier request got no answer. The pool ignores
-    /// this: it cuts a connection whose answer is overdue, so the next request uses another one.
+    /// True: an earlier request got no answer, so another connection should be used. The pool need
+    /// not read this option: it cuts a connection whose answer is overdue, so the next request uses
+    /// another connection anyway.
     bool elsewhere = false;
     /// True: the statements may leave a transaction open. The caller ends the transaction on the
     /// connection `answers::by`.
     bool leaves_open = false;
-    /// Index of the first statement that changes something which matters to other requests. If no
-    /// statement from this index on matched a row, a failed request has changed nothing, even if
-    /// its COMMIT succeeded. Empty: every change matters, even a change that an earlier request
-    /// made in the same open transaction.
+    /// Index of the first statement whose change matters to other requests. If no statement from
+    /// this index on matched a row, a failed request has changed nothing, even if its COMMIT
+    /// succeeded. Empty: every change matters, even a change that an earlier request made in the
+    /// same open transaction.
     std::optional<std::size_t> effect_at{};
     /// True: only the first statement decides the outcome. If a later statement fails, its error is
     /// stored in its `result`; the error is not thrown, and the statement is not retried.
@@ -108,7 +112,8 @@ struct answers {
     time_point received_at{};
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    /// Connection that answered. A transaction must end on it, and a user lock is released on it.
+    /// Connection over which the answers came. The caller must use it to end the transaction, or to
+    /// release the user lock.
     std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };
@@ -151,9 +156,9 @@ public:
     /// for each retry.
     virtual asio::awaitable<answers> run(statements&, call_options = {}) = 0;
 
-    /// Returns a separate connection for a waiter in GET_LOCK. Returns null if
-    /// `wait_connections_max` connections are in use, or if user locks are not usable on this
-    /// server; the caller then polls.
+    /// Returns a connection for the sole use of a waiter in GET_LOCK. Returns null if
+    /// `wait_connections_max` connections are in use, or if user locks do not work on this server.
+    /// The caller must then poll.
     virtual asio::awaitable<std::shared_ptr<pinned_connection>>
     connection_to_wait_on(time_point limit) = 0;
 

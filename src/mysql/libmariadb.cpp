@@ -13,8 +13,9 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Longest time that the exit of the process waits for threads inside libmariadb. An address lookup
-/// can take longer. This is safe, because a thread does not use OpenSSL during the lookup.
+/// Longest time for which the exit of the process waits for threads inside libmariadb. An address
+/// lookup can take longer. It is safe not to wait for the lookup, because a thread uses no OpenSSL
+/// during a lookup.
 constexpr std::chrono::seconds timeout_at_exit{3};
 
 /// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
@@ -51,8 +52,8 @@ void prepare_once() {
     ::sigaction(SIGPIPE, nullptr, &before);
     mysql_server_init(0, nullptr, nullptr);
     ::sigaction(SIGPIPE, &before, nullptr);
-    // Initialises OpenSSL now, because otherwise libmariadb would initialise it later, at the first
-    // TLS connection.
+    // Initialise OpenSSL now. Otherwise libmariadb would initialise it later, at the first TLS
+    // connection.
     forget_tls_errors();
     threads();
 }
@@ -136,9 +137,9 @@ void handle::shut_down() noexcept {
         ::shutdown(fd, SHUT_RDWR);
 }
 
-/// Sends COM_QUIT without blocking. mysql_close() also sends COM_QUIT, but could wait for space in
-/// the socket's send buffer. Over TLS, only libmariadb can send COM_QUIT; its call does not block,
-/// because the socket is non-blocking and its send buffer is empty.
+/// Sends COM_QUIT without blocking. mysql_close() also sends COM_QUIT, but it may block until the
+/// socket's send buffer has space. Over TLS, only libmariadb can send COM_QUIT; its call does not
+/// block, because the socket is non-blocking and its send buffer is empty.
 void handle::say_goodbye() noexcept {
     if (!raw_)
         return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Use of libmariadb: its initialisation, guards for threads
-// that call it, and the owner of its object for a connection (`handle`). The library component
-// links libmariadb (linked.cpp). The program loads libmariadb only when it gets the first mysql://
-// URL (on_demand/). The reason is that libmariadb and its OpenSSL double the time to start, and
-// most runs of the program do not use MySQL.
+// How this component uses libmariadb: the initialisation, guards for threads that call it, and the
+// owner of libmariadb's object for a connection (`handle`). The library component links libmariadb
+// (linked.cpp). The program loads libmariadb only when it gets a mysql:// URL (on_demand/), because
+// most runs do not use MySQL, and libmariadb with its OpenSSL doubles the start time.
 #pragma once
 
 #include <string>
@@ -13,8 +12,8 @@
 
 namespace holdfast::mysql {
 
-/// Returns why libmariadb cannot be used. Returns an empty text if libmariadb can be used. Call
-/// this function before the first use of libmariadb. Any thread may call it.
+/// Returns why libmariadb cannot be used, or an empty text if it can be used. Call this function
+/// before the first use of libmariadb. Any thread may call it.
 std::string objection_to_library();
 
 /// Initialises libmariadb, once per process. Call this function before the first use of libmariadb.
@@ -22,9 +21,9 @@ std::string objection_to_library();
 /// program's own setting. Any thread may call it.
 void prepare_library();
 
-/// Guard for a detached thread while it is inside libmariadb. When the process exits, a static
-/// destructor waits up to three seconds for these threads, because the exit cleans up OpenSSL,
-/// which they use.
+/// Guard for a detached thread while it runs code of libmariadb. The exit of the process cleans up
+/// OpenSSL, which libmariadb uses. So a static destructor waits up to three seconds for these
+/// threads.
 class inside_library {
 public:
     inside_library() noexcept;
@@ -49,7 +48,7 @@ public:
 
 private:
     const bool needed_;
-    // True: a SIGPIPE was pending before the calls, so the guard must not remove it.
+    // True: a SIGPIPE was pending before the calls, so the guard must leave it pending.
     bool was_pending_ = false;
     sigset_t before_{};
 };

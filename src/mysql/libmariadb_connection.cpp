@@ -195,8 +195,8 @@ asio::awaitable<int> libmariadb_connection::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Returns the calling thread's `inline_call` (its stay in the client's monitor) if that thread may
-/// wait for the answer itself. Otherwise returns null.
+/// Returns the calling thread's `inline_call` (the time that it spends in the client's monitor) if
+/// the thread may wait for the answer itself. Otherwise returns null.
 runtime::inline_call* libmariadb_connection::inline_caller() const {
     runtime::inline_call* const caller = monitor_ ? monitor_->inline_caller() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
@@ -215,8 +215,8 @@ bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     return came;
 }
 
-/// Waits until the socket is readable. If this happens during a call, an answer has come; otherwise
-/// the server has closed the connection. At most one such wait runs at a time.
+/// Waits until the socket is readable. During a call, this means that an answer has come; otherwise
+/// it means that the server has closed the connection. At most one such wait runs at a time.
 void libmariadb_connection::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;
@@ -270,8 +270,8 @@ bool libmariadb_connection::has_ended() noexcept {
     return is_cut();
 }
 
-/// Returns whether the idle connection has data or has ended. A server sends data without a request
-/// only to say why it closes the connection.
+/// Returns whether the idle connection has received data or has ended. A server sends data without
+/// a request only to say why it closes the connection.
 bool libmariadb_connection::says_something() const noexcept {
     char any = 0;
     const ssize_t got = ::recv(handle_.socket(), &any, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -21,12 +21,12 @@
 
 namespace holdfast::mysql {
 
-/// Duplicate of the file descriptor of libmariadb's socket. The duplicate is needed because
-/// libmariadb closes its own descriptor when the connection ends. Another thread may then open a
-/// file with the same number before Asio forgets the number.
+/// Duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
+/// when the connection ends. Without the duplicate, another thread could then open a file with the
+/// same number before Asio has forgotten the number.
 ///
-/// The socket can be unregistered from Asio, because data on a registered socket wakes the
-/// background thread, even while another thread waits for that data.
+/// The socket can be removed from Asio. Data on a socket that Asio watches wakes the background
+/// thread, even while another thread waits for the data.
 class own_socket {
 public:
     using wait_type = asio::posix::descriptor_base::wait_type;
@@ -58,15 +58,15 @@ private:
 
 /// Connection to a server, from the login to its end. Implements `server_connection`.
 ///
-/// Requests use the non-blocking functions of libmariadb, so the client's executor drives them and
-/// needs no thread for a connection. Only the login blocks, and it runs on a separate thread
-/// (`dial`).
+/// Requests use the non-blocking functions of libmariadb, so a connection needs no thread of its
+/// own: the client's executor runs the requests. Only the login blocks; it runs on a separate
+/// thread (`dial`).
 ///
 /// A call of libmariadb must always run to its end. To end a call early, shut down the socket; the
 /// call then continues until it returns its error.
 ///
 /// If a calling thread runs its request inside the client's monitor, it waits for the answers
-/// itself. The socket is then not registered with Asio, so that no other thread wakes up.
+/// itself. The socket is then not registered with Asio, so no other thread wakes up.
 class libmariadb_connection final : public server_connection,
                                     public std::enable_shared_from_this<libmariadb_connection> {
 public:
@@ -116,7 +116,7 @@ private:
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
-    // Call swap and do not assign, because assignment has a bug in Boost 1.81.
+    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
     bool watching_ = false;
     std::uint64_t watch_number_ = 0;

@@ -18,7 +18,7 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// Upper limit of each option that sets a number of connections. A larger number is a mistake,
+/// Upper limit of each option that sets a number of connections. A larger number must be a mistake,
 /// because a server allows only a few hundred connections for all its clients.
 constexpr std::size_t connections_most = 1000;
 /// Maximum length of an identifier in MySQL and MariaDB, in bytes.
@@ -39,7 +39,7 @@ void check_place(const options& how) {
     check.require(!how.tls, "tls is for TCP, and unix_socket is given");
 }
 
-/// Checks a name that statements contain between backquotes, because the name is not escaped there.
+/// Checks a name that statements contain between backquotes. The statements do not escape the name.
 void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
     const std::string subject{field};
     check.require(!name.empty(), subject + " is empty");
@@ -50,8 +50,8 @@ void check_identifier(const std::string& name, std::string_view field, std::size
     check.require(name.back() != ' ', subject + " ends with a blank");
 }
 
-/// Checks `tls.server_name`. libmariadb checks a certificate only for the host that it connects to,
-/// so another name is refused.
+/// Checks `tls.server_name`. It must be the host, because libmariadb can check a certificate only
+/// for the host that it connects to.
 void check_server_name(const tls_options& tls, const std::vector<server_address>& servers) {
     const bool same = std::ranges::all_of(servers, [&](const server_address& each) {
         return tls.server_name.empty() || each.host == tls.server_name;

@@ -16,13 +16,13 @@ struct known_error {
     then what = then::nothing;
 };
 
-/// Errors after which the statement was certainly not carried out. `unknown_errors` lists the
-/// errors after which the outcome is unknown.
+/// Errors after which the statement was certainly not executed. After the errors in
+/// `unknown_errors`, the outcome is unknown.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
-    // Deadlock, or on Galera a conflict with a transaction of another node.
+    // Error 1213: a deadlock, or on Galera a conflict with a transaction of another node.
     known_error{1213, store_errc::try_again, then::again},
-    // Group replication reports the conflict 1213 with this number.
+    // Error 3101: group replication uses this number for a conflict that Galera reports as 1213.
     known_error{3101, store_errc::try_again, then::again},
     known_error{1290, store_errc::read_only, then::leave},
     known_error{1792, store_errc::read_only, then::leave},
@@ -59,12 +59,12 @@ constexpr std::array known_errors{
     known_error{3, store_errc::disk_trouble},
 };
 
-/// Errors after which nothing was carried out: the connection was not made, or the server is
-/// shutting down.
+/// Errors after which nothing was executed: the connection was not made, or the server is shutting
+/// down.
 constexpr std::array unreachable_errors{1053u, 1129u, 2001u, 2002u, 2003u, 2004u, 2005u, 2007u};
 
-/// Errors after which the outcome is unknown, because each of the server's errors in this list can
-/// abort a running statement at any point.
+/// Errors after which the outcome is unknown. The server's errors in this list can abort a running
+/// statement at any point.
 constexpr std::array unknown_errors{1152u, 1158u, 1159u, 1160u, 1161u, 1180u,
                                     1317u, 1927u, 1969u, 3024u, 4031u};
 
@@ -84,8 +84,8 @@ bool has(std::string_view words, std::string_view part) {
     return words.find(part) != words.npos;
 }
 
-/// Classifies a TLS error by the text of OpenSSL or libmariadb. The text tells whether the
-/// certificate is untrusted or something else failed.
+/// Classifies a TLS error by the text of OpenSSL or libmariadb: either the certificate is not
+/// trusted, or something else failed.
 store_errc classify_tls(std::string_view words) {
     const bool untrusted = has(words, "certificate verify failed") || has(words, "self-signed") ||
                            has(words, "self signed") || has(words, "Validation of SSL server") ||
@@ -120,8 +120,8 @@ std::string hint_of(unsigned error) {
 /// text does.
 constexpr unsigned limit_of_account = 1226;
 
-/// Returns whether a storage engine reports a full disk. The system's error number (28 is ENOSPC)
-/// is only in the text.
+/// Returns whether a storage engine reports a full disk. Only the text contains the system's error
+/// number (28 is ENOSPC).
 bool is_full_disk(unsigned error, std::string_view words) {
     return (error == 1030 || error == 1026) && has(words, "28");
 }
@@ -175,7 +175,7 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement has matched rows. The result is false for COMMIT, so the end of a
+/// Returns whether a statement has matched rows. For COMMIT the result is false, so the end of a
 /// transaction that changed nothing does not look like a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;
@@ -207,8 +207,8 @@ classification classify(std::span<const statement_answer> all, bool was_open,
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
         return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
-    // Some errors end the transaction, and each later statement is then committed by itself. If the
-    // transaction is still open after the error, nothing was committed.
+    // Some errors end the transaction. Each later statement is then a transaction of its own and
+    // commits. If the transaction is still open after the error, nothing was committed.
     const auto committed = [](const statement_answer& one) { return succeeded(one) && !one.open; };
     const bool went_on = std::any_of(found, all.end(), committed);
     const std::size_t effect_at = std::min(options.effect_at.value_or(0), all.size());
@@ -241,8 +241,8 @@ bool has_several_primaries(const variables& global) {
            value_of(global, "group_replication_single_primary_mode") == "OFF";
 }
 
-/// Returns an identifier of the server. MariaDB has no server_uuid. The identifier therefore
-/// contains the data directory, which differs between two servers on one machine.
+/// Returns a text that identifies the server. MariaDB has no server_uuid, so the text also contains
+/// the data directory, which differs between two servers on one machine.
 std::string server_of(const variables& global) {
     std::string uuid = value_of(global, "server_uuid");
     if (!uuid.empty())
@@ -299,8 +299,8 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 namespace {
 
-/// Position of the states of the two replication threads in a row of SHOW REPLICA STATUS. The
-/// positions are the same since MySQL 4.1.
+/// Position of the states of the two replication threads in a row of SHOW REPLICA STATUS. It is the
+/// same since MySQL 4.1.
 constexpr std::size_t receiver_at = 10, applier_at = 11;
 
 /// Returns whether a row of SHOW REPLICA STATUS has the states of both replication threads.
@@ -327,8 +327,8 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
         facts.is_replica = facts.is_replica || (row[1] && row[1] != "0");
-        // If the performance schema is off, its tables are empty, and then an empty table does not
-        // mean that the server is no replica.
+        // If the performance schema is off, its tables are empty. An empty table then does not mean
+        // that the server is no replica.
         is_known = row[0] == "1" && row[1];
     }
     for (const result& shown : said.subspan(1)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meaning of a server's answers: what an error means, whether a request was carried out, and the
-// facts about a server. The code here does no I/O.
+// Meaning of a server's answers: what an error means, whether a request was executed, and which
+// facts the answers contain about the server. The code here does no I/O.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -18,7 +18,8 @@ namespace holdfast::mysql {
 
 /// Meaning of an error of the server or of libmariadb, for the code that sent the statement.
 struct meaning {
-    /// Error code that the caller gets. If it is `unreachable` or a refusal, nothing was done.
+    /// Error code that the caller gets. After `unreachable` or a refusal, the server has changed
+    /// nothing.
     error_code code;
     bool again = false; ///< true: a conflict with another transaction; try again
     bool leave = false; ///< true: this server accepts no writes; try another server
@@ -48,7 +49,7 @@ struct classification {
     enum class outcome {
         carried_out,
         not_carried_out,
-        /// Some statements may have been carried out, or a transaction is open although the request
+        /// Some statements may have been executed, or a transaction is open although the request
         /// does not allow this.
         unknown,
         left_open, ///< a transaction is open, and the request allows this
@@ -59,8 +60,8 @@ struct classification {
     std::size_t failed = 0;
 };
 
-/// Decides from the answers whether the request was carried out. `was_open` says whether a
-/// transaction was open before the request.
+/// Decides from the answers whether the server has executed the request. `was_open`: a transaction
+/// was open before the request.
 classification classify(std::span<const statement_answer>, bool was_open, const call_options&);
 
 /// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
@@ -71,8 +72,8 @@ variables variables_in(const result&);
 /// each keep-alive.
 struct server_info {
     server_facts facts{};
-    /// Identifier of the server. It is the same for all addresses of the server, if the server's
-    /// variables identify the server.
+    /// Text that identifies the server. If the server's variables identify it, the text is the same
+    /// for all addresses of the server.
     std::string server{};
     std::chrono::seconds uptime{};
     /// False: this Galera node does not belong to a cluster that accepts writes.
@@ -82,8 +83,8 @@ struct server_info {
 server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. MySQL 8.0 and later must be asked these questions, because MySQL, unlike
-/// MariaDB, has no status variable that says whether the server is a replica.
+/// `replica_questions`. MySQL from 8.0 on needs these questions, because it has no status variable
+/// for this; MariaDB has one.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{
@@ -94,13 +95,13 @@ inline constexpr std::array<const char*, 3> replica_questions{
     "CHANNEL_NAME NOT LIKE 'group\\_replication%')",
     "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"};
 
-/// Returns why this server must not be used for locks: the server accepts no writes, or a granted
-/// lock could be late or lost. The result is empty if the server may be used.
+/// Returns why this server must not be used for locks: it accepts no writes, or a granted lock
+/// could be late or lost. The result is empty if the server can be used.
 std::optional<net::failure> objection_to(const server_info&);
 
 /// Compares the session's variables with the values that were set. Returns a failure that names the
-/// wrong setting; for example, a proxy may have dropped the SET statement. The result is empty if
-/// all settings are right. `session` comes from SHOW SESSION VARIABLES.
+/// wrong variable; for example, a proxy may have dropped the SET statement. The result is empty if
+/// all values are right. `session` comes from SHOW SESSION VARIABLES.
 std::optional<net::failure> objection_to_session(const variables& session);
 
 } // namespace holdfast::mysql

@@ -38,8 +38,8 @@ asio::awaitable<void> byte_stream::dial(std::shared_ptr<const destination> to,
     occupied_with("connecting");
     error_code failed = asio::error::host_not_found;
     for (std::size_t tried = 0; tried < peers.size(); ++tried) {
-        // Divide the time among the addresses that are not tried yet, because any of them may not
-        // reply.
+        // Divide the remaining time among the addresses that were not tried yet, because any of
+        // them may not reply.
         const auto untried = static_cast<duration::rep>(peers.size() - tried);
         const time_point now = home_.time.now();
         failed = co_await connect_to(peers[tried], now + (give_up_at - now) / untried);
@@ -96,7 +96,7 @@ asio::awaitable<error_code> byte_stream::connect_to(stream_endpoint peer, time_p
     co_return late ? asio::error::timed_out : failed;
 }
 
-/// Moves the outbox into the send buffer, and encrypts it if the connection uses TLS.
+/// Moves the data from the outbox to the send buffer, and encrypts it if the connection uses TLS.
 bool byte_stream::pack() {
     bool well = true;
     if (session_) {
@@ -249,8 +249,8 @@ void byte_stream::take_leave() {
 
 void byte_stream::hang_up() {
     if (bare_)
-        // Only shut the socket down now, because another thread may still wait on it; the
-        // destructor closes it.
+        // Only shut the socket down here, because another thread may still wait on it. The
+        // destructor closes the socket.
         return bare_->shut_down();
     error_code ignored;
     socket_.close(ignored);
@@ -334,8 +334,8 @@ asio::awaitable<void> bare_socket::readable() {
     error_code ignored; // the reader gets the error
     co_await watcher_.async_wait(file_watch::wait_read,
                                  asio::redirect_error(asio::use_awaitable, ignored));
-    // The data arrived before the call look_away(true), so wait for look_away(false) or for the
-    // shutdown.
+    // The data arrived before another thread began to read (look_away(true)). Wait until that
+    // thread has stopped reading, or until the socket is shut down.
     while (looks_away_ && !shut_)
         co_await wanted();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network connection that sends and receives bytes (`byte_stream`), its socket, and functions that
-// look up the addresses of a host, or make the error for a failed attempt to connect.
+// Network connection that sends and receives bytes (`byte_stream`), and its socket. Also functions
+// that look up the addresses of a host, and functions that create the error for a failed attempt to
+// connect.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -25,10 +26,10 @@
 
 namespace holdfast::net {
 
-/// Connected socket that is not registered with Asio. If it were registered, Asio would wake the
-/// background thread whenever data arrives, even while another thread waits for the data. Instead,
-/// the background thread waits through a separate epoll, which is registered with Asio. While
-/// another thread reads, the separate epoll ignores the socket.
+/// Connected socket that is not registered with Asio. Asio would wake the background thread
+/// whenever data arrives, even if another thread waits for the data. Therefore the background
+/// thread waits through a separate epoll, which is registered with Asio. While another thread
+/// reads, the separate epoll ignores the socket.
 class bare_socket {
 public:
     /// Takes ownership of `socket`. Throws `failure`.
@@ -46,11 +47,12 @@ public:
     std::size_t read_some(char* into, std::size_t size, error_code&) const noexcept;
 
     /// Waits for data while no other thread reads the socket. Only the background thread calls this
-    /// function. It may return without data.
+    /// function. The function may return although no data has arrived.
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
 
-    /// Sets whether another thread reads. If true, the background thread ignores arriving data.
+    /// Sets whether another thread reads the socket. While it does, the background thread ignores
+    /// arriving data.
     void look_away(bool);
     bool looks_away() const noexcept { return looks_away_; }
 
@@ -65,7 +67,7 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    // Use swap() and no assignment, because of a bug in Boost 1.81.
+    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
 };
 
@@ -87,7 +89,7 @@ public:
     /// `unreachable`, or the errors of tls_session.
     asio::awaitable<void> dial(std::shared_ptr<const destination>, time_point give_up_at);
 
-    /// Returns the destination. It is set by dial().
+    /// Returns the destination that was given to dial().
     const std::shared_ptr<const destination>& to() const { return to_; }
     /// Returns the address that the connection uses: one of the addresses of the destination.
     const stream_endpoint& peer() const { return peer_; }
@@ -95,13 +97,14 @@ public:
     /// Buffer for outgoing data; the next send() writes it.
     std::string& outbox() { return outbox_; }
 
-    /// Writes as much of the outbox as the system accepts at once. Returns false if data is left;
-    /// then call send_rest(), and send nothing else until send_rest() has completed.
+    /// Writes as much of the outbox as the system accepts at once. Returns false if data is left.
+    /// The caller must then call send_rest(), and must send nothing else until send_rest() has
+    /// completed.
     [[nodiscard]] bool send();
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The next three functions together do what send() does. Only write_begun() may run on any
+    // The next three functions together do what send() does, but write_begun() may run on any
     // thread. Call them only after make_bare().
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
@@ -112,7 +115,8 @@ public:
     /// Waits for data and passes it to take(). Throws `failure` when the connection ends.
     asio::awaitable<void> receive();
 
-    /// Lets threads of blocking calls read and write by themselves, without the background thread.
+    /// Lets the threads of blocking calls read and write the socket themselves, without the
+    /// background thread.
     void make_bare();
     /// Returns the socket for threads of blocking calls, or null if Asio still owns the socket.
     bare_socket* bare() { return bare_ ? &*bare_ : nullptr; }
@@ -120,23 +124,23 @@ public:
     /// receive(). Use it only after make_bare().
     void take_arrived();
 
-    /// Ends the connection and all loops on it. If the function is called again, the first reason
-    /// is kept.
+    /// Ends the connection and all loops on it. A second call does not replace the reason of the
+    /// first call.
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Stores a text about what the connection is doing now. If a timeout ends this step, the error
-    /// text contains it.
+    /// Stores a text that says what the connection is doing now. If a timeout ends the attempt, the
+    /// error text contains it.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` is a string literal
-    /// for an error text, in which it follows the words "what answers there speaks TLS; ".
+    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` is the end of the
+    /// error text that begins with "what answers there speaks TLS; ". It must be a string literal.
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
-    /// Socket and TLS session, for code that takes over the connection. Asio no longer uses the
-    /// socket then.
+    /// Socket and TLS session of this connection, for code that takes them over. Asio no longer
+    /// uses the socket then.
     struct parts {
         int socket;
         std::unique_ptr<tls_session> session; ///< null: the connection has no TLS
@@ -147,13 +151,14 @@ protected:
     /// Handles data that has arrived. The view is valid during the call.
     virtual void take(std::string_view received) = 0;
 
-    /// Called when writing has failed. Drops unwritten data and cuts the connection.
+    /// Called when a write has failed. Drops the data that was not written, and cuts the
+    /// connection.
     virtual void went_deaf(error_code why);
 
-    /// Returns the error text for the end of the connection.
+    /// Returns the text that tells the user why the connection ended.
     virtual std::string end_in_words(error_code why) const;
 
-    /// Returns whether no data has arrived on a connection without TLS.
+    /// Returns whether the connection has no TLS and has received no data.
     bool is_silent() const { return !heard_ && !session_; }
 
     const store_context& home() const { return home_; }
@@ -194,15 +199,15 @@ private:
 };
 
 /// Returns the addresses of a host. The system's resolver can hang for minutes and cannot be
-/// stopped. Therefore the function stops waiting as soon as `given_up` returns true, and ignores
-/// the resolver's later result. It calls `given_up` whenever `wake` rings. Throws `failure`
+/// stopped. So the function stops waiting as soon as `given_up` returns true, and ignores a later
+/// result of the resolver. It calls `given_up` whenever `wake` rings. Throws `failure`
 /// (unreachable).
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
                                                               std::string host, std::uint16_t port,
                                                               alarm& wake,
                                                               std::function<bool()> given_up);
 
-// Error texts of a failed attempt to connect.
+// Functions that create the error texts of a failed attempt to connect.
 
 /// Returns the handler for the timeout of an attempt to connect. The handler cuts the connection.
 /// Its error text describes the step that the connection had reached, and contains the timeout
@@ -210,8 +215,8 @@ asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_execu
 std::function<void()> give_up(byte_stream&, duration timeout);
 
 /// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
-/// exception, because the reconnect loop must continue. An attempt sends no lock request, so
-/// `outcome_unknown` becomes `unreachable`.
+/// exception, because the loop that reconnects must continue. An attempt to connect sends no lock
+/// request, so `outcome_unknown` becomes `unreachable`.
 failure trouble_of_attempt();
 
 /// Returns the failure for callers that wait for the connection. Its text names the address.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeouts of requests, pauses between attempts to connect, and reports about unreachable servers.
+// Timeouts of requests, pauses between attempts to connect, and reports about servers that cannot
+// be reached.
 #pragma once
 
 #include "net/failure.hpp"
@@ -35,8 +36,8 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// Deadline timer for many requests: calls a function when the first deadline is reached. It uses
-/// one alarm for all deadlines. A request that completes before its deadline need not be removed.
+/// Deadline timer for many requests: calls a function when the first deadline is reached. One alarm
+/// serves all deadlines. A request that completes before its deadline need not be removed.
 class deadline_timer {
 public:
     /// Creates the timer. `next` returns the first deadline, or `time_point::max()` if there is no
@@ -62,9 +63,9 @@ private:
     bool closed_ = false;
 };
 
-/// Pauses between attempts to connect, which grow exponentially and are chosen at random. Each
-/// pause is between `least` and three times the previous pause, but never longer than `most`. So
-/// clients that lost the same server at the same time do not reconnect at the same time.
+/// Pauses between attempts to connect. They grow exponentially, and each is chosen at random
+/// between `least` and three times the previous pause, but never longer than `most`. So clients
+/// that lost the same server at the same time do not reconnect at the same time.
 class backoff {
 public:
     backoff(duration least, duration most)

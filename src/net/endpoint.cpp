@@ -23,7 +23,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // The result is ignored, because a connection also works without this option.
+    // Ignore an error, because a connection also works without this option.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 
@@ -32,8 +32,8 @@ int whole_seconds(duration length) {
     return static_cast<int>(std::max<std::int64_t>(seconds, 1));
 }
 
-/// Sets the kernel's timeouts so that a dead peer is detected after twice the timeout of one reply.
-/// The Redis command connection (`command_connection`) gives up after the same time.
+/// Sets the kernel's timeouts so that the kernel detects a dead peer after twice the timeout of one
+/// reply. The Redis command connection (`command_connection`) gives up after the same time.
 void watch_over_peer(stream_socket& socket, duration timeout) {
     timeout = std::clamp(timeout, duration{500}, duration{std::chrono::minutes{30}});
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -109,8 +109,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 
 namespace {
 
-/// Upper limit for all times. No program needs to wait longer than this, and with this limit,
-/// timers with 64-bit milliseconds cannot overflow.
+/// Greatest value of all times. No program needs to wait longer, and with this limit, timers with
+/// 64-bit milliseconds cannot overflow.
 constexpr duration longest_time = std::chrono::hours{24};
 constexpr std::size_t servers_most = 64;
 

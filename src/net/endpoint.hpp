@@ -27,9 +27,9 @@ namespace holdfast::net {
 using stream_socket = asio::generic::stream_protocol::socket;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
-/// Opens a socket for the endpoint; does not connect it. Sets the options that Asio does not set:
-/// close-on-exec, non-blocking, no delay of small writes. Makes the kernel detect a dead peer, too;
-/// for this, `timeout` is the timeout of one reply.
+/// Opens a socket for the endpoint, but does not connect it. Sets the options that Asio does not
+/// set: close-on-exec, non-blocking, no delay of small writes. Also makes the kernel detect a dead
+/// peer; `timeout` is the timeout of one reply.
 error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout);
 
 /// Returns a server's address as text for messages: `db.internal:6379`, `[::1]:6379`, or for a
@@ -69,8 +69,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 /// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks for the options that all stores have. If a check fails, it throws
-/// `errc::invalid_argument`; the error text contains `whose` and names the field.
+/// Checks of options that all stores have. A failed check throws `errc::invalid_argument`. The
+/// error text contains `whose` and names the field.
 class option_checks {
 public:
     /// Creates the checks. `whose` is a string literal that names the options, for example

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS of the connections, and the interface of its implementation. src/net/openssl is the only
-// implementation. The static library links this implementation. The shared library and the program
-// load it when the first server needs TLS (src/net/on_demand). It is loaded late because the
-// dynamic linker needs more time for OpenSSL than for everything else, and most servers do not use
-// TLS.
+// implementation. The static library links it. The shared library and the program load it when a
+// server needs TLS for the first time (src/net/on_demand). The reason is that most servers do not
+// use TLS, and the dynamic linker needs more time for OpenSSL than for everything else.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -17,8 +16,8 @@
 namespace holdfast::net {
 
 /// TLS error. It is returned and not thrown, because a loaded module may have its own C++ runtime,
-/// and exceptions must not leave the module. It has no std or Boost error code, because the
-/// module's error categories never compare equal to ours.
+/// and exceptions must not leave the module. It has no std or Boost error code, because error
+/// categories of the module and of the library never compare equal.
 struct tls_trouble {
     std::optional<store_errc> code; ///< code of the error; empty if a file cannot be used
     std::string text;
@@ -48,8 +47,8 @@ public:
     [[nodiscard]] virtual maybe_trouble begin(std::unique_ptr<tls_talk>& begun) = 0;
 };
 
-/// Creates the TLS engine for a server; `server_name` is the name that the certificate must have.
-/// `made` stays empty if TLS cannot be loaded.
+/// Creates the TLS engine for a server. `server_name` is the name that the server's certificate
+/// must have. If TLS cannot be loaded, `made` stays empty.
 [[nodiscard]] maybe_trouble make_tls_engine(const tls_options&, const std::string& server_name,
                                             std::unique_ptr<tls_engine>& made);
 
@@ -59,11 +58,11 @@ public:
 /// Until established() is true, send the output of seal("") and pass all received data to open().
 class tls_session {
 public:
-    /// Creates the session from a client session that has begun the handshake.
+    /// Creates the session. `begun` is a TLS client session whose handshake has begun.
     explicit tls_session(std::unique_ptr<tls_talk> begun)
         : talk_{std::move(begun)} {}
 
-    /// Returns whether a peer speaks TLS, according to its first bytes.
+    /// Returns whether these first bytes show that the peer speaks TLS.
     static bool is_tls(std::string_view first_bytes);
 
     bool established() const { return talk_->established(); }
@@ -109,8 +108,8 @@ private:
 };
 
 /// Checks the files, and throws the errors that `begin` would throw for them. The call also
-/// initializes OpenSSL. If the constructor of a static object makes this call, the object is
-/// destroyed before OpenSSL is cleaned up at the end of the program.
+/// initializes OpenSSL. So if the constructor of a static object makes this call, that object is
+/// destroyed before OpenSSL cleans up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

@@ -32,14 +32,16 @@
 
 namespace holdfast::redis {
 
-/// Number that identifies a server of a cluster. Another server may get the same number later.
+/// Number that identifies a server of a cluster. When the server is no longer used, another server
+/// may get the number.
 using shard = std::uint16_t;
 
 /// How release notifications are published and subscribed: as plain messages to all nodes of a
 /// cluster, as sharded messages to one shard, or both.
 enum class telling : std::uint8_t { plain, sharded, both };
 
-/// Commands that publish a notification. `other` is empty unless both forms are published.
+/// Commands that publish a notification. If both forms are published, `other` is the second
+/// command. Otherwise `other` is empty.
 struct publishing {
     std::string_view command = "PUBLISH";
     std::string_view other{};
@@ -61,8 +63,8 @@ struct server_deadline {
 /// One argument of a script. The text must live until the call has completed.
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
-/// Returns the arguments of a script that publishes a notification. The last argument must be
-/// `way.other`; if this text is empty, the argument is left out.
+/// Returns the arguments of a script that publishes a notification. The caller passes `way.other`
+/// as the last argument. If `way.other` is empty, the function omits it.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
     return std::span<const argument>{all}.first(way.other.empty() ? Count - 1 : Count);
@@ -78,9 +80,9 @@ struct channel_name {
 /// subscription.
 inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
-/// Treatment of a subscription without listeners. `usual`: the subscription is kept for a while for
-/// the next listener. `none`: the subscription ends at once, because only one client uses the
-/// channel, or because other clients read the number of subscribers.
+/// How to treat a subscription that has no listeners any more. `usual`: the subscription is kept
+/// for a while for the next listener. `none`: the subscription ends at once, because only one
+/// client uses the channel, or because other clients read the number of subscribers.
 enum class linger { usual, none };
 
 /// Subscription of one listener to one channel. The destructor ends the subscription; after that,
@@ -89,32 +91,33 @@ class hearing {
 public:
     virtual ~hearing() = default;
 
-    /// Waits until the server has confirmed the subscription, and returns true. Returns at once if
-    /// the subscription is confirmed already. Returns false at `limit`, or earlier if the
-    /// subscription was refused or no connection could be made. After false, the caller must poll.
-    /// Messages may still arrive, and a later confirmation rings the alarm.
+    /// Waits until the server has confirmed the subscription, and returns true. Returns false if
+    /// there is no confirmation at `limit`, the server refused the subscription, or no connection
+    /// could be made. The caller must then poll. Messages may still arrive after that, and a later
+    /// confirmation rings the alarm.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 };
 
 /// Options of one call.
 struct call_options {
-    /// Deadline of the reply. At the deadline the call ends as outcome_unknown, or as unreachable
-    /// if the request was not sent. A call never waits longer than `command_timeout()`, even if the
-    /// deadline is later.
+    /// Deadline of the reply. If no reply has come by then, the call fails: as unreachable if the
+    /// request was not sent, otherwise as outcome_unknown. A call never waits longer than
+    /// `command_timeout()`, even if the deadline is later.
     time_point answer_by = time_point::max();
-    /// True: uses another connection than an earlier request of the same kind that got no reply.
+    /// True: an earlier request of the same kind got no reply, so this request uses another
+    /// connection.
     bool elsewhere = false;
     /// True: the request may exceed `requests_max`. Only releases and renewals may set this option.
-    /// Each hold has at most one release or renewal under way, so the number of these requests is
-    /// limited too.
+    /// The number of these requests is limited, too, because each hold has at most one release or
+    /// renewal under way.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
     /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
     /// replicas: at least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// True: the call fails at once, without retries, if the keys are at several servers during a
-    /// slot migration. The caller can then send a separate request for each key.
+    /// True: if the keys are at several servers during a slot migration, the call fails at once,
+    /// without retries. The caller can then send a separate request for each key.
     bool divisible = false;
     /// True: sends the command ASKING before the request, because a server that is importing a slot
     /// serves the keys of that slot only after ASKING.
@@ -144,11 +147,12 @@ public:
         return call(what, {}, arguments, options);
     }
 
-    /// Returns whether there are several servers. If so, the functions below depend on the key.
+    /// Returns whether the deployment has several servers. If it has, the results of the functions
+    /// below depend on the key.
     virtual bool is_sharded() const noexcept { return false; }
 
-    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that is newer
-    /// than this call. Throws `failure` (unreachable) if no server returns a map.
+    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that was
+    /// requested after this call. Throws `failure` (unreachable) if no server returns a map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
@@ -160,10 +164,10 @@ public:
     /// Returns the slot of a key. Keys can be in one request only if they have the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
-    /// Ends the connection that brought this reply, because the script of the request cannot give
-    /// this reply. Each later reply on the connection may belong to an earlier request. Requests
-    /// under way on the connection end as outcome_unknown, and the user's observer gets a report.
-    /// Does nothing if the connection has ended already.
+    /// Ends the connection over which this reply came. Call it if the request's script cannot give
+    /// such a reply: each later reply on the connection may then belong to an earlier request.
+    /// Requests under way on the connection end as outcome_unknown, and the event is reported to
+    /// the user's observer. Does nothing if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
@@ -181,7 +185,7 @@ public:
     /// Returns how long locks are usually not available after the death of a server.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
-    /// Returns how long a JVM keeps its place in the queue of a fair lock: its
+    /// Returns how long a JVM that sends no request stays in the queue of a fair lock: its
     /// `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
@@ -191,11 +195,11 @@ public:
     /// Asks all servers about their state, and returns a report. Throws `failure` (closed).
     virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
-    /// Returns the identity of the server that has the key: the run_id that the server told the
-    /// last command connection. The id is empty if the server did not tell it. `forgets_before` is
-    /// the later of two times: the start of the server, and the last loss of the command
-    /// connection. If the server is known to be the same process as before the loss, the loss is
-    /// ignored. Otherwise the server may have restarted unnoticed.
+    /// Returns the identity of the server that has the key: the run_id from the handshake of the
+    /// last command connection. The id is empty if the server did not report it. `forgets_before`
+    /// is the later of two times: the start of the server, and the last loss of the command
+    /// connection. The loss is ignored if the server is known to be the same process as before.
+    /// Otherwise the server may have restarted unnoticed.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

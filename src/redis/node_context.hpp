@@ -28,27 +28,27 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
     return std::make_shared<const destination>(how.unix_socket, where, how.tls);
 }
 
-/// Information that a server gave about itself during the handshake, and its address. The server
-/// may refuse to give any part of this information.
+/// Address of a server, and the information that the server gave about itself during the handshake.
+/// A server may refuse any part of this information.
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
     /// True: the server replies to ROLE and is no replica.
     bool tells_role = false;
-    /// Id of the server process, new after each start. Empty if unknown.
+    /// Id of the server process. A restarted server has a new id. Empty if unknown.
     std::string run_id;
     std::string node_id{};      ///< id of the node in its cluster; empty if unknown
     std::string replication_id; ///< id of the history of its data; empty if unknown
     std::optional<std::chrono::seconds> uptime;
 };
 
-/// Server that the command connection leads to, as the handshake identified it.
+/// Server at the other end of the command connection, as the handshake identified it.
 struct server_in_use {
     std::string run_id;          ///< run_id; empty if the server did not tell it
     bool may_be_another = false; ///< true: it may be another server than before
 
-    /// Returns whether another connection may stay open. `its_run_id` is the run_id of the server
-    /// at the other end of that connection.
+    /// Returns whether another connection leads to this server, or may do so, so that it can stay
+    /// open. `its_run_id` is the run_id that the server of that connection reported.
     bool serves(const std::string& its_run_id) const {
         if (its_run_id.empty() || run_id.empty())
             return !may_be_another;
@@ -67,8 +67,8 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Endpoint of new connections. Null if the endpoint is not known yet. It can change later if
-    /// Sentinels appoint the primary; see `find`.
+    /// Endpoint of new connections. Null if the endpoint is not known yet. If Sentinels appoint the
+    /// primary, the endpoint can change later; see `find`.
     std::shared_ptr<const destination> where;
 
     /// Returns the server's address for messages.
@@ -83,12 +83,12 @@ struct node_context {
     /// does not reply. If the callback is empty, the client only tries again.
     std::function<void()> in_trouble{};
 
-    /// Reports that a reply on a connection has been missing for part of `command_timeout`.
+    /// Reports that a reply has been missing for part of `command_timeout`.
     std::function<void()> overdue{};
 
     /// Reports that this server must not be asked for locks any more. Ends all connections to the
-    /// server; new connections look up its name again. The callbacks of all connections may call
-    /// this function.
+    /// server, and looks its name up again for new connections. The callbacks of all connections
+    /// may call this function.
     std::function<void(const net::failure& why)> leave_server{};
 
     /// Form in which releases are published at this server.
@@ -103,24 +103,24 @@ struct node_context {
     /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// `met` is called when the command connection was opened, and `parted` when this connection
-    /// has ended.
-    std::function<void(const server_hello&)> met{};
-    std::function<void()> parted{};
+    /// `on_connected` is called when the command connection was opened, and `on_disconnected` when
+    /// this connection has ended.
+    std::function<void(const server_hello&)> on_connected{};
+    std::function<void()> on_disconnected{};
 
-    /// Callbacks that keep all connections at the same server (`same_server_guard`). `shared_met`:
-    /// the command connection was opened and leads to this server. `other_met`: another connection
-    /// for requests was opened.
-    std::function<void(const server_in_use&)> shared_met{};
-    std::function<void(const server_hello&)> other_met{};
+    /// Callbacks that keep all connections at the same server (`same_server_guard`).
+    /// `on_shared_connection`: a new command connection leads to this server.
+    /// `on_other_connection`: another connection for requests was opened.
+    std::function<void(const server_in_use&)> on_shared_connection{};
+    std::function<void(const server_hello&)> on_other_connection{};
 
     /// Reports that the server may have lost the holds that it had; see
     /// `store_context::revalidate`.
     std::function<void(bool urgent)> revalidate{};
 };
 
-/// Returns a function that calls the member function `what` of the object if the object still
-/// exists. The returned function does not keep the object alive.
+/// Returns a function that calls the member function `what`, provided that the object still exists.
+/// The returned function does not keep the object alive.
 template <typename T, typename... Args>
 std::function<void(Args...)> while_alive(const std::shared_ptr<T>& it, void (T::*what)(Args...)) {
     return [weak = std::weak_ptr{it}, what](Args... args) {

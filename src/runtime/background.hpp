@@ -11,9 +11,9 @@
 
 namespace holdfast::runtime {
 
-/// Starts a background loop of a store. The client's close() completes after the loop has ended.
-/// The loop must handle its own errors: an exception that leaves it is a bug. Such an exception is
-/// thrown out of the executor's `run()`, so that the client does not stop working silently.
+/// Starts a background loop of a store. The client's close() completes only after the loop has
+/// ended. The loop must handle its own errors; an exception that leaves it is a bug. The executor's
+/// `run()` then throws that exception, so that the bug does not go unnoticed.
 inline void run_in_background(const store_context& home, asio::awaitable<void> loop) {
     asio::co_spawn(
         home.executor, std::move(loop),

@@ -13,18 +13,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor, and the waits of blocking calls. Unlike the
-// functions in monitor.cpp, they use no thread-local state. Therefore a component that is a shared
+// Functions that find, enter and leave a monitor, and the waits of blocking calls. These functions
+// use no thread-local state; the functions in monitor.cpp do. So a component that is a shared
 // library can contain a second copy of the functions in this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {
 
-/// Number of attempts to lock the mutex before the thread sleeps. The attempts together take about
-/// two microseconds. Most work inside a monitor also takes about two microseconds, and to sleep and
-/// wake up takes longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer
-/// attempts, threads sleep too often. With more attempts, they take the core from the thread inside
-/// the monitor.
+/// How often a thread tries to lock the mutex before it sleeps. All tries together take about two
+/// microseconds, as long as most work inside a monitor. To sleep and to wake up takes longer. The
+/// number was measured with 4, 16 and 64 threads on one lock. With fewer tries, threads sleep too
+/// often. With more tries, they take the core from the thread inside the monitor.
 constexpr int tries = 100;
 
 } // namespace
@@ -80,7 +79,7 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// Also returns false if a signal ends the wait early: the caller then waits in another way.
+// Also returns false if a signal ends the wait early. The caller must then wait in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};
@@ -97,7 +96,7 @@ void outside_wait::interrupt() noexcept {
 
 namespace {
 
-/// Returns half of the number of cores: the other half stays free for a server on the same machine.
+/// Returns half of the number of cores. The other half stays free for a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }
@@ -112,9 +111,9 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// Yields the core between two polls. A pause instruction alone is not enough, because the thread
-// that produces the reply might not get a core. With that instruction alone, four threads on two
-// cores had a p99 of 4 ms.
+// Gives the core to another thread between two polls. A pause instruction alone is not enough,
+// because the thread that produces the reply might get no core. With the pause instruction alone,
+// four threads on two cores had a 99th percentile of 4 ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }
@@ -122,7 +121,7 @@ void answer_wait::breathe() noexcept {
 bool answer_wait::wait_readable(int socket, nanoseconds longest) noexcept {
     pollfd one{.fd = socket, .events = POLLIN, .revents = 0};
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-    // Maximum time of one call of poll(), in ms; the caller's loop then calls poll() again.
+    // Maximum time of one call of poll(), in ms. The caller's loop calls poll() again after that.
     constexpr std::int64_t hour = 3'600'000;
     return ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(whole, hour))) != 0;
 }
@@ -132,8 +131,8 @@ bool answer_wait::pays() const noexcept {
            usual_.load(std::memory_order_relaxed) < nanoseconds{longest_}.count();
 }
 
-/// Updates the usual time until a reply: seven eighths of the old value plus one eighth of the new
-/// value.
+/// Updates the usual time until a reply, as a moving average: seven eighths of the old value plus
+/// one eighth of the new value.
 void answer_wait::learn(nanoseconds taken) noexcept {
     const nanoseconds::rep before = usual_.load(std::memory_order_relaxed);
     usual_.store(before + (taken.count() - before) / 8, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of a blocking call for a reply on a socket. A thread that runs its operation inside the
-// monitor uses `outside_wait`. A call with a socket of its own uses `answer_wait`.
+// How a blocking call waits for a reply on a socket. A thread that runs its operation inside the
+// monitor uses `outside_wait`. A call that has a socket for itself uses `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"

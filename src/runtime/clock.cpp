@@ -76,7 +76,7 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        // This wake-up is for all earlier rings, too.
+        // A wake-up answers all rings that came before it.
         rung_ = false;
     }
 
@@ -95,7 +95,8 @@ public:
     void forget_sleeper() { (void)take_sleeper(); }
 
 private:
-    // Use swap() and not move assignment: in Boost 1.81 the move assignment recurses without end.
+    // Swap the handlers; do not move-assign them. In Boost 1.81, the move assignment recurses
+    // without end.
     using sleeper = asio::any_completion_handler<void()>;
 
     sleeper take_sleeper() {

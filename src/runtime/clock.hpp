@@ -36,8 +36,8 @@ public:
     /// Wakes every sleeping alarm once.
     void stop();
 
-    /// Destroys all sleeping coroutines. This is necessary, because a sleeping coroutine keeps the
-    /// alarm in its frame alive, and the alarm keeps the coroutine alive. The call may drop the
+    /// Destroys all sleeping coroutines. This is necessary because a sleeping coroutine and its
+    /// alarm keep each other alive: the alarm is in the coroutine's frame. The call may drop the
     /// last reference to the clock, so the caller must hold a reference.
     void let_go();
 
@@ -61,9 +61,9 @@ public:
     boot_timer(const asio::any_io_executor&, std::function<void()> on_ring);
     boot_timer(const boot_timer&) = delete;
 
-    /// Makes the timer ring once, at the given time at the latest. It may also ring earlier, at a
-    /// time that an earlier call requested, because an unnecessary ring costs less than a change of
-    /// the timer for each sleeper.
+    /// Makes the timer ring once, at the given time at the latest. It may ring earlier, at a time
+    /// that an earlier call requested. An unnecessary ring costs less than setting the timer anew
+    /// for each sleeper.
     void ring_by(time_point);
 
     /// Stops the timer until the next call of `ring_by()`. A stopped timer gives the executor no
@@ -81,8 +81,8 @@ private:
     std::function<void()> on_ring_;
     time_point set_for_ = time_point::max();
     bool listening_ = false;
-    // Number of the last wait. Each wait gets a greater number than the wait before it. So the
-    // handler of a cancelled wait, which may still run, is known by its smaller number.
+    // Number of the last wait; each wait gets a greater number than the wait before it. The handler
+    // of a cancelled wait may still run. Its smaller number shows that the wait was cancelled.
     std::uint64_t listened_ = 0;
     const std::shared_ptr<void> alive_ = std::make_shared<char>();
 };

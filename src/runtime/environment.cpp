@@ -34,7 +34,8 @@ namespace {
 /// of a client identity.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    // Result of fork_generation() when the generator was seeded; empty: not seeded.
+    // Value of fork_generation() when the generator was seeded; empty: the generator is not seeded
+    // yet.
     std::optional<std::uint64_t> seeded_in{};
 
     std::uint64_t operator()() {
@@ -51,8 +52,8 @@ struct generator {
 };
 
 void fill_from_kernel(std::array<std::uint64_t, 4>& state) {
-    // A call for at most 256 bytes always returns all of them. Only a signal that arrives while the
-    // kernel still gathers entropy after boot can interrupt it.
+    // getrandom() always returns up to 256 bytes in one call. Only while the kernel still gathers
+    // entropy after boot can a signal interrupt the call.
     while (::getrandom(state.data(), sizeof state, 0) != ssize_t{sizeof state})
         if (errno != EINTR)
             throw boost::system::system_error{errno, boost::system::system_category(), "getrandom"};

@@ -36,7 +36,8 @@ public:
         : background_{background} {}
     monitor(const monitor&) = delete;
 
-    /// Returns the executor whose functions run on the background thread, inside the monitor.
+    /// Returns the executor of this monitor. Its functions run on the background thread, inside the
+    /// monitor.
     asio::any_io_executor executor();
 
     /// Returns the monitor that an executor belongs to, or null if it is not the executor of a
@@ -46,9 +47,9 @@ public:
     /// Returns whether the calling thread is the background thread.
     bool runs_here() const;
 
-    /// Guard that counts an operation that will wake the background thread. One wake-up is enough
-    /// for all operations that are ready. So if there are many operations, it costs a caller less
-    /// to wait for the wake-up than to enter the monitor.
+    /// Guard that counts an operation that will wake the background thread. One wake-up serves all
+    /// operations that are ready. So if there are many of them, waiting for the wake-up costs a
+    /// caller less than entering the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -66,19 +67,19 @@ public:
         monitor* const where_;
     };
 
-    /// Sets the limit `load_max`: calling threads may enter while fewer operations than that are
-    /// counted. Zero, the default: calling threads never enter.
+    /// Sets the limit `load_max`: calling threads may enter the monitor while fewer operations than
+    /// this limit are counted. Zero, the default: calling threads never enter.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
     }
 
-    /// Returns the `inline_call` object of the calling thread that is inside the monitor. If the
-    /// background thread is inside, returns null. Call the function only inside the monitor.
+    /// Returns the inline call that is inside the monitor. Returns null if the background thread is
+    /// inside. Call the function only inside the monitor.
     inline_call* inline_caller() const noexcept { return inline_caller_; }
 
-    /// Returns whether the calling thread is the background thread and is inside the monitor. In
-    /// this case a function that is posted to the executor does not run at once.
+    /// Returns whether the calling thread is the background thread and is inside the monitor. A
+    /// function that it posts to the executor then runs later, not at once.
     bool is_inside() const;
 
 private:
@@ -98,23 +99,23 @@ private:
     std::atomic<std::size_t> load_max_ = 0;
 };
 
-// Caller-runs executor. A calling thread runs its own operation inside the client's monitor instead
-// of waking the background thread. This saves two switches between threads, which cost more than
-// the operation.
+// Caller-runs executor: a calling thread runs its own operation inside the client's monitor,
+// instead of waking the background thread. This saves two switches between threads, which cost more
+// than the operation itself.
 
 /// Wait of a calling thread outside the monitor. Other threads can end the wait.
 class interruptible {
 public:
-    /// Ends the wait soon. It is called inside the monitor, maybe before the wait has begun.
+    /// Ends the wait soon. It is called inside the monitor, and possibly before the wait has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
     ~interruptible() = default;
 };
 
-/// Stay of a calling thread inside a monitor. The thread is called an inline caller. If the
-/// constructor succeeds, the thread is inside until the destructor, except while `run_outside()`
-/// waits.
+/// Time that a calling thread spends inside a monitor; the thread is then called an inline caller.
+/// If the constructor succeeds, the thread is inside until the destructor runs, except while
+/// `run_outside()` waits.
 ///
 /// The thread runs only the functions that are posted to the inline call's own executor: the
 /// coroutine of its call. The background thread runs everything else, in particular the user's
@@ -136,7 +137,7 @@ public:
     asio::any_io_executor executor();
 
     /// Leaves the monitor, runs `work`, and enters the monitor again. Other threads may enter in
-    /// the meantime. `what` is the object with which another thread can interrupt `work`.
+    /// the meantime, and can interrupt `work` with the object `what`.
     template <typename Work>
     void run_outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
@@ -145,13 +146,13 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because nobody needs its result any more. It is
-    /// called inside the monitor.
+    /// Interrupts the wait outside the monitor, because its result is no longer needed. Called
+    /// inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
-    /// Notes that the caller only wants the request to be sent, and that the background thread
-    /// handles the outcome.
+    /// Notes that the caller waits only until the request is sent. The background thread handles
+    /// the outcome.
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
 
@@ -159,12 +160,12 @@ public:
     void note_sent_off() noexcept { sent_off_ = true; }
     bool sent_off() const noexcept { return sent_off_; }
 
-    /// Posts `ready` as soon as this thread has left the monitor, even if it leaves only for a
-    /// short time. If `ready` were posted earlier, the woken thread would find the monitor
-    /// occupied. `keep` stays alive until `ready` is posted.
+    /// Posts the semaphore `ready` as soon as this thread has left the monitor, even if it leaves
+    /// only for a short time. If `ready` were posted earlier, the woken thread would find the
+    /// monitor occupied. `keep` stays alive until `ready` is posted.
     void wake_behind(semaphore& ready, std::shared_ptr<void> keep);
 
-    // The next functions are for the executor of this inline call.
+    // Functions for the executor of this inline call.
     std::uint64_t number() const noexcept { return number_; }
     template <typename Function>
     void later(Function&& what) {
@@ -185,8 +186,8 @@ private:
     bool interrupted_ = false;
     struct sleeper {
         semaphore* ready;
-        // Keeps the semaphore alive, because the woken thread may drop the last other reference to
-        // the semaphore.
+        // Keeps the semaphore alive. The woken thread may drop the last other reference to the
+        // semaphore.
         std::shared_ptr<void> keep;
     };
     boost::container::small_vector<sleeper, 2> to_wake_;
@@ -196,7 +197,7 @@ private:
     boost::container::small_vector<asio::any_completion_handler<void()>, 2> tasks_;
 };
 
-// The monitor as an Asio executor.
+// Adapter that makes the monitor usable as an Asio executor.
 
 /// Marks the calling thread as inside a monitor while the object exists.
 class monitor::inside_guard {
@@ -223,8 +224,9 @@ void monitor::run(Function& what) {
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// If `of_inline_call` is not zero, the executor belongs to a calling thread that is inside the
-/// monitor. A function that this thread submits then runs on this thread.
+/// If `of_inline_call` is zero, functions run on the background thread. Otherwise the executor
+/// belongs to the inline call with that number, and a function that the inline call's own thread
+/// submits runs on that thread.
 template <typename Inner>
 class monitor::entering {
 public:
@@ -286,9 +288,9 @@ private:
 
 // The background thread of a client, and the clock that runs on it.
 
-/// Background thread that runs an io_context until the object is destroyed. The destructor joins
-/// the thread. If the destructor runs on that thread (a handler dropped the last lease), the thread
-/// ends by itself later.
+/// Background thread that runs an io_context until this object is destroyed. The destructor waits
+/// for the end of the thread. If a handler drops the last lease, the destructor runs on that thread
+/// itself. It then does not wait, and the thread ends later.
 class loop {
 public:
     loop();
@@ -305,12 +307,13 @@ private:
 };
 
 /// Returns whether the calling thread runs `executor` now, or runs its own operation inside the
-/// monitor of the executor. This works only for the executors of io_context and thread_pool, with
-/// or without a strand.
+/// executor's monitor. This works only for the executors of io_context and thread_pool, with or
+/// without a strand.
 bool runs_here(const asio::any_io_executor& executor);
 
-/// Returns whether the calling thread is executing a function inside `executor`. If so, a posted
-/// function runs later. For a strand, the thread must be inside the strand, not only in its pool.
+/// Returns whether the calling thread is executing a function of `executor`. If it is, a posted
+/// function runs later. If `executor` is a strand, it is not enough that the thread belongs to the
+/// strand's thread pool.
 bool is_inside(const asio::any_io_executor& executor);
 
 } // namespace holdfast::runtime

@@ -20,8 +20,8 @@ self this_process() {
 
 namespace {
 
-/// Blocks all signals of the calling thread while the object exists. A thread that is started in
-/// this time inherits the blocked signals.
+/// Blocks all signals of the calling thread while this object exists. A thread that is started in
+/// the meantime inherits the blocked signals.
 class signals_blocked {
 public:
     signals_blocked() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description of this process, and tools for the library's threads: start, semaphore, and the pause
-// in a spin loop.
+// Description of this process, and tools for the library's threads: starting a thread, a semaphore,
+// and the pause in a spin loop.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -29,9 +29,9 @@ self this_process();
 /// because the program's own threads handle the signals.
 std::thread start_thread(asio::any_completion_handler<void()> work);
 
-/// POSIX semaphore. A thread that waits on it sleeps at once. std::binary_semaphore is not used:
-/// with it, a thread yields a few times before it sleeps. If there are many threads, these yields
-/// take the processor from threads that could work.
+/// POSIX semaphore, on which a waiting thread sleeps at once. std::binary_semaphore is not used,
+/// because its threads yield a few times before they sleep. With many threads, these yields take
+/// the processor from threads that could work.
 class semaphore {
 public:
     semaphore() noexcept { ::sem_init(&system_, 0, 0); }
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // Practically infinite time in seconds (31 years).
+    // Time in seconds that is practically infinite (31 years).
     static constexpr std::time_t for_ever = 1'000'000'000;
 
     sem_t system_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimate of another machine's clock, made from replies that carry the time of that machine. Also
-// a function that reads the calendar clock of this machine.
+// Estimate of another machine's clock, from replies that contain the time of that machine. Also a
+// function that reads the calendar clock of this machine.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -26,13 +26,13 @@ class remote_clock {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Upper bound of the drift: the speeds of two real clocks differ by at most 1 /
-    /// `drift_divisor`. The safety margin of a lease uses the same bound.
+    /// Bound of the drift: the speeds of two real clocks differ by at most 1 / `drift_divisor`. The
+    /// safety margin of a lease uses the same bound.
     static constexpr std::int64_t drift_divisor = 100;
 
     void learn(time_point sent_at, time_point received_at, microseconds shown) {
-        // This interval of possible clock offsets is valid at `received_at`. The times of this
-        // machine are rounded down to a millisecond.
+        // The offset between the clocks was in this interval at `received_at`. One tick is added,
+        // because the times of this machine are rounded down to a millisecond.
         const interval seen{shown - count(received_at + tick),
                             shown - count(sent_at) + drift(received_at + tick - sent_at)};
         if (!offset_) {
@@ -49,9 +49,9 @@ public:
     bool known() const { return offset_.has_value(); }
 
     /// Returns the earliest time that the server's clock can show when this machine's clock shows
-    /// `local`. A request that has this time as its deadline is never carried out after `local`.
-    /// Returns nothing if the offset of the clocks is unknown, or if `local` is too late to be
-    /// expressed in microseconds.
+    /// `local`. If this time is the deadline of a request, the server never executes the request
+    /// after `local`. Returns nothing if the offset of the clocks is unknown, or if `local` is too
+    /// late to be expressed in microseconds.
     std::optional<microseconds> no_later_than(time_point local) const {
         if (!offset_ || local > farthest)
             return std::nullopt;
@@ -67,9 +67,9 @@ private:
 
     static microseconds count(time_point t) { return t.time_since_epoch(); }
 
-    /// Returns the possible drift in the time `passed`. The calculation uses microseconds, because
-    /// in whole milliseconds the drift would be zero for replies that are less than `drift_divisor`
-    /// ms apart.
+    /// Returns the greatest drift in the time `passed`. The calculation uses microseconds. In whole
+    /// milliseconds, the drift between replies that are less than `drift_divisor` ms apart would be
+    /// zero.
     static microseconds drift(duration passed) { return microseconds{passed} / drift_divisor; }
 
     void remember(interval seen, time_point at) {
@@ -82,7 +82,7 @@ private:
 };
 
 /// Returns the time since 1970 on the machine's calendar clock, which may jump. Use it only to
-/// compare dates with other machines, not to measure time.
+/// compare dates with other machines, and not to measure time.
 inline std::chrono::microseconds wall_clock_time() {
     return std::chrono::floor<std::chrono::microseconds>(
         std::chrono::system_clock::now().time_since_epoch());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overwrites secrets in memory. The source file also has the class `secret` (holdfast/secret.hpp).
+// Functions that overwrite secrets in memory. The source file also has the class `secret`
+// (holdfast/secret.hpp).
 #pragma once
 
 #include <span>
@@ -9,8 +10,8 @@
 
 namespace holdfast::runtime {
 
-/// Overwrites a secret in memory that will be freed next. A compiler may remove an ordinary write,
-/// because nothing reads the memory afterwards.
+/// Overwrites a secret in memory that is about to be freed. A compiler may remove an ordinary
+/// write, because the program does not read the memory afterwards.
 inline void wipe(std::span<char> bytes) noexcept {
     if (!bytes.empty())
         ::explicit_bzero(bytes.data(), bytes.size());

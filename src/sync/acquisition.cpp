@@ -29,8 +29,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Marks the call as finished, and returns an owning pointer to it, because this pointer may be the
-/// last. Returns null if the call was finished already.
+/// Marks the call as finished. Returns an owning pointer to the call, because there may be no
+/// other. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -51,8 +51,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the hold for the caller. Several calls may share a read hold, so each of them gets a
-/// share of its own. An upgrade checks which of these shares have ended.
+/// Returns the hold that the caller gets. Several calls may share a read hold, so each of them gets
+/// its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -108,8 +108,8 @@ void acquisition::cancel() {
 
 namespace {
 
-/// Guard of this call's turn to ask the store about a lock name. The destructor gives the turn to
-/// the next call of this client that waits for the same name.
+/// Guard of the right to ask the store about a lock name; only one call of this client has this
+/// right at a time. The destructor passes it to the next call that waits for the same name.
 class turn {
 public:
     explicit turn(acquisition& call, gate& here)
@@ -128,8 +128,9 @@ private:
     gate& here_;
 };
 
-/// Time for which other clients may go first after a release, because the notification reaches them
-/// later than this client. Without this head start, they would never get the lock.
+/// How long this client waits after a release, so that other clients can acquire the lock first.
+/// The notification of the release reaches the other clients later, so they would otherwise never
+/// get the lock.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -138,8 +139,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits, so that other clients can take the spin lock. They poll, so they would never find it free
-/// if this client took it again at once.
+/// Waits, so that other clients can acquire the spin lock. The other clients poll. If this client
+/// acquired the lock again at once after each release, their polls would never find it free.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -150,7 +151,7 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
 /// Delays a new reader, so that a writer of another program can get the lock. A Redisson writer
 /// does not announce that it waits, and it gets the lock only while there is no reader. Does
 /// nothing if no other client was subscribed to the lock's channel at the last release. Otherwise
-/// the new reader waits until the last reader of this client has left, but at most
+/// the new reader waits until this client's last reader has released the lock, but at most
 /// `hand_off.within` from the start of the call. Then it pauses for a short time, so that the
 /// requests of other clients can arrive first.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
@@ -169,17 +170,18 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
         co_await let_others_try(call, here);
 }
 
-/// Throws `lease_lost` if the caller's existing hold was released in the meantime. The call wants a
-/// second hold in addition to it, but the lock may now belong to another client.
+/// Throws `lease_lost` if the caller's first hold was released in the meantime. The call requests a
+/// second hold in addition to the first. Without the first hold, the lock may now belong to another
+/// client.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
                                           "the hold that it was to stand beside was released"};
 }
 
-/// Links a read hold and a write hold that this client has on the same lock. The store keeps the
-/// lock, with all its holds, until the last lease of these holds ends. So the write hold may last
-/// as long as the read hold.
+/// Links a read hold and a write hold that this client has on the same lock. The store keeps both
+/// holds until the later of their leases ends. So the write hold at the store may last as long as
+/// the read hold.
 void note_linked_hold(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
@@ -197,8 +199,8 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Completes the waiters of an open latch, but only the calls that began before the request that
-/// found the latch open.
+/// Completes the calls that wait for a latch, because a request found the latch open. Only calls
+/// that began before that request was sent are completed.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
     while (acquisition* const next = here.first()) {
@@ -210,8 +212,9 @@ void let_through(gate& here, time_point looked_at) {
         (void)each->succeed_counted();
 }
 
-/// Time that a call waits for permits from other callers of this client before it asks the store.
-/// If it asked the store at once and then got such permits, it would have to undo the request.
+/// How long a call waits for permits that other callers of this client release, before it asks the
+/// store. If it asked the store at once and then got such permits, it would have to undo its
+/// request.
 constexpr duration pass_timeout{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {
@@ -229,7 +232,7 @@ asio::awaitable<void> take_counted(std::shared_ptr<acquisition> call, gate& here
         co_return;
     if (call->wanted.of->counts() == counter_kind::latch)
         let_through(here, got->sent_at);
-    here.note_contact(call->home->now());
+    here.note_store_use(call->home->now());
     (void)call->succeed_counted();
 }
 
@@ -240,7 +243,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // This guard is destroyed only after the hold was added to the gate (local wait queue).
+    // The destructor of this guard passes the turn to the next call. It runs only after the hold
+    // was added to the gate (local wait queue).
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {
@@ -251,7 +255,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // The check saves a coroutine, because usually there is nothing to wait for.
+        // Check the condition here, because usually the call need not wait, and then no coroutine
+        // is created.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)
@@ -274,7 +279,7 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
         here.enter(held);
         home->renewals().watch(held);
         if (home->renewals().revalidations() != revalidations)
-            home->renewals().contact_soon(*held);
+            home->renewals().request_soon(*held);
         call->succeed(std::move(held));
     } catch (const boost::system::system_error& e) {
         if (call->wanted.under && e.code() == errc::lease_lost)

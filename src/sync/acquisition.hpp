@@ -32,10 +32,10 @@ struct outcome {
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call to acquire. It is completed exactly once: by its coroutine, by a holder of this
-/// client that passes its hold on, by cancellation, by the timeout, or by close(). A second attempt
-/// to complete the call has no effect. The code that made this attempt must then clean up whatever
-/// it obtained for the call.
+/// A pending call that acquires a lock. It is completed exactly once: by its coroutine, by a holder
+/// of this client that hands its hold over, by cancellation, by the timeout, or by close(). A
+/// second attempt to complete the call has no effect. The code that made the second attempt must
+/// then release whatever it acquired for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -68,26 +68,27 @@ public:
     /// Returns whether the store has replied "busy" to this call. After that reply the call waits
     /// in the store's queue or polls the store.
     bool waits_there() const { return waits_there_; }
-    /// Notes that the call waits in the store's queue or polls the store. Returns false if this was
-    /// noted before.
+    /// Notes that the call waits in the store's queue or polls the store. Returns false if the call
+    /// was waiting there already.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
-    /// Returns the position of this call among the calls of its gate (local wait queue) that have
-    /// asked for permits.
+    /// Returns the position of this call among the calls that have asked for permits at its gate
+    /// (local wait queue).
     std::uint64_t negotiation() const { return negotiation_; }
     void set_negotiation(std::uint64_t position) { negotiation_ = position; }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Leaves the queue. Returns an owning pointer to the call, because no other may be left.
+    /// Removes the call from the queue. Returns the queue's owning pointer to the call, which may
+    /// be the last one.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
-    /// Completes the call with a hold on several locks. The grants of its members were already
-    /// reported to the observer.
+    /// Completes the call with a hold on several locks. The grant of each member was reported to
+    /// the observer before.
     void succeed_jointly(std::shared_ptr<lock_handle>);
-    /// Completes the call with a share of the hold of another call. The grant of that hold was
-    /// already reported to the observer.
+    /// Completes the call with a share of a hold that another call acquired. The grant of that hold
+    /// was reported to the observer before.
     void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. In that case the
     /// caller of this function must give the granted amount back.
@@ -96,7 +97,7 @@ public:
     void fail(failure, event_cause = event_cause::failed);
     void cancel();
 
-    /// Owner of the call's alarm while the call's coroutine runs. An alarm must be destroyed on the
+    /// Owns the alarm of a call while the call's coroutine runs. An alarm must be destroyed on the
     /// executor, but any thread may drop the last reference to the call.
     class alarm_holder {
     public:
@@ -112,7 +113,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Moves the call's alarm out, for an operation that lasts longer than the call.
+    /// Moves the alarm out of the call, for an operation that lasts longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:
@@ -138,8 +139,9 @@ private:
     bool beginning_ = false;
 };
 
-/// Asks the store until the call has a hold or has failed. With few exceptions, only one call of a
-/// gate (local wait queue) asks at a time. At the end the next call of the gate gets its turn.
+/// Asks the store until the call has a hold or has failed. At the end, the next call of the gate
+/// (local wait queue) may ask. With few exceptions, only one call of a gate asks the store at a
+/// time.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -24,9 +24,9 @@ owner_id number_for(acquisition& call) {
     return call.home->new_owner_id(call.wanted.permits());
 }
 
-/// One attempt to acquire a lock. It has a waiter in the store (`place`) and an owner number. The
-/// destructor undoes in the background whatever the store may have granted, unless `keep()` took
-/// the grant.
+/// Attempt of a call to acquire a lock: a waiter in the store (`place`) and an owner number. The
+/// destructor releases, in the background, whatever the store may have granted, unless `keep()`
+/// took the grant.
 class attempt {
 public:
     explicit attempt(const std::shared_ptr<acquisition>& call)
@@ -46,9 +46,9 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// Returns the time at which the next request is sent. Throws if a counter may have granted an
-    /// earlier request and the store may have forgotten that request, for example after a pause of
-    /// the process. The store would take the permits again.
+    /// Returns the time at which the next request is sent. Throws if two things may have happened:
+    /// a counter has executed an earlier request, and the store has forgotten that request, for
+    /// example after a pause of the process. The store would then take the permits again.
     time_point begin_request() {
         engine& home = *call_->home;
         const time_point now = home.now();
@@ -63,7 +63,7 @@ public:
     }
 
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
-    /// surely keeps no waiter and no hold, so that another attempt may follow.
+    /// certainly has neither of them any more, so that another attempt may follow.
     asio::awaitable<bool> leave() {
         if (spot_->uncertain())
             co_return false;
@@ -77,8 +77,9 @@ public:
         co_return true;
     }
 
-    /// Takes over a grant. Returns nothing if the grant arrived after its own expiry. A counter's
-    /// grant has no expiry, so it is always taken.
+    /// Returns the grant, and keeps it from being released by the destructor. Returns nothing if
+    /// the grant arrived after its own expiry. A counter's grant has no expiry, so it is never too
+    /// late.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
@@ -97,12 +98,14 @@ private:
         const std::optional<counter_kind> counts = call_->wanted.of->counts();
         return call_->wanted.takes && counts && counts != counter_kind::latch;
     }
-    /// Returns the caller's write hold under which this call wants to read, or null.
+    /// Returns the write hold of the caller, if this call wants a read hold in addition to it.
+    /// Otherwise returns null.
     held_lock* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
     }
-    /// Returns when a grant that the store may have made to this attempt has surely expired.
+    /// Returns the time at which every grant that the store may have made to this attempt has
+    /// certainly expired.
     time_point gone_at() const {
         if (!spot_ || !spot_->must_leave())
             return time_point::min();
@@ -117,8 +120,8 @@ private:
     bool granted_ = false;
 };
 
-/// Returns the pauses between polls, each longer than the one before. Returns nothing if a release
-/// of this lock sends a notification, so that its waiters need not poll.
+/// Returns the pauses between polls; each pause is longer than the one before. Returns nothing if a
+/// release of this lock sends a notification, so that waiters need not poll.
 std::optional<pauses> own_pauses(const acquisition& call) {
     const std::optional<backoff>& polls = call.wanted.of->polls;
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
@@ -128,15 +131,16 @@ std::optional<pauses> own_pauses(const acquisition& call) {
 /// (local wait queue) of the call, or null.
 time_point next_look(const acquisition& call, const gate* door, const place& spot,
                      const answer& said, std::optional<pauses>& polls) {
-    // Only this client's earliest waiter asks the store again. When its wait ends, the gate wakes
-    // the next waiter, so this call need not poll. It polls if an earlier request of it had no
-    // reply: only a later reply shows what became of that request.
+    // Among the calls of this client, only the earliest waiter polls the store. When its wait ends,
+    // the gate wakes the next waiter, so this call need not poll. There is one exception: if a
+    // request of this call got no reply, the call polls, because only a later reply shows whether
+    // the request was executed.
     if (door && door->serves_before(call) && !spot.uncertain())
         return time_point::max();
     return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll, because the lock may be released without a notification.
+/// Returns whether the call must poll, because a release of the lock may send no notification.
 bool looks_by_itself(const acquisition& call) {
     return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
 }
@@ -163,16 +167,16 @@ asio::awaitable<void> wait_for_pacer(acquisition& call, attempt_pacer& pacer) {
         co_await call.wake().wait_until(next);
 }
 
-/// Sleeps until the result of this client's own latest release is known. The sleep is bounded by
-/// the store's time limit.
+/// Sleeps until the result of this client's own last release is known, but at most for the store's
+/// time limit.
 asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
     const gate::registered_alarm rung{door, call.wake()};
     while (door.awaits_acknowledgement() && !call.finished())
         co_await call.wake().wait_until(time_point::max());
 }
 
-// Tell the callers that wait at the gate (local wait queue) behind this call whether the store has
-// replied to its last request.
+// Functions that inform the calls behind this call, in the gate (local wait queue), whether the
+// store has replied to its last request.
 
 void note_reply(gate* door, const answer& said) {
     if (door && said.answered)
@@ -232,10 +236,10 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             fail_late(call->wanted.lease); // the store did reply, so the call is not retried
         if (home.now() >= call->wanted.give_up_at) {
             // Without a reply, it is unknown whether the lock is busy. So the call fails with the
-            // last error, and does not report the lock as busy.
+            // last error, and does not report that the lock is busy.
             trouble.rethrow_if_unanswered();
-            // This request may have reached the store before this client's own earlier release did.
-            // In that case the lock was busy only because of this client's own old hold.
+            // This request may have overtaken this client's own earlier release. In that case the
+            // lock was busy only because of this client's own old hold.
             bool was_ours = false;
             if (may_overtake)
                 was_ours = co_await here->leave();
@@ -259,8 +263,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
 
 namespace {
 
-/// Returns how many fencing tokens to request. Each owner that may get the hold by a local
-/// hand-over needs its own token.
+/// Returns how many fencing tokens to request. Each owner that gets the hold by a local hand-over
+/// needs its own token.
 std::uint32_t tokens_wanted(const acquisition& call) {
     gate* const here = call.home->queues().find(key_of(call));
     if (call.wanted.of->kind != lock_kind::fenced || !here || !here->first())
@@ -301,10 +305,11 @@ namespace {
 /// Longest time between two checks if the client cannot subscribe to the release.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Extra delay of a check after the end of a lease: a store may delete the key 1 ms late.
+/// Extra delay before a check that follows the end of a lease, because a store may delete the key 1
+/// ms late.
 constexpr duration expiry_rounding{2};
 
-/// A call without a user's handler. Only the coroutine that created the call reads its result.
+/// A call without a user's handler. The coroutine that created the call reads its result.
 class sighting final : public acquisition {
 public:
     using acquisition::acquisition;
@@ -328,8 +333,8 @@ private:
 
 } // namespace
 
-// The first check returns at once if the lock is busy; only the second check subscribes to the
-// release. So there is a subscription only if the caller waits.
+// The first check returns at once if the lock is busy. Only the second check subscribes to the
+// release. So a caller that does not wait causes no subscription.
 asio::awaitable<answer> seen_free::look() {
     if (found_busy_ && !subscriber_)
         subscriber_ = co_await home_.operators_view().listen(name_, wake_);

@@ -21,7 +21,7 @@ namespace holdfast::sync {
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
 /// Maximum number of consecutive grants that arrive after their own lease has expired. After this
-/// number the call fails. A "busy" reply that arrives in time resets the number.
+/// number, the call fails. A "busy" reply that arrives in time sets the count back to zero.
 inline constexpr int late_grants_max = 3;
 
 /// Maximum number of fencing tokens that one grant reserves. Reserved tokens that are not used are
@@ -33,10 +33,12 @@ inline constexpr std::uint32_t tokens_reserved_max = 1000;
 /// waiter.
 std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 
-/// Longest time between two checks if the holder's program publishes no release notification.
+/// Longest time between two checks if the holder's program sends no notification when it releases
+/// the lock.
 inline constexpr duration untold_poll_bound{250};
 
-/// Waiter (`place`) that takes no lock. It reports "granted" when it sees that the lock is free.
+/// Waiter (`place`) that does not acquire the lock. It reports "granted" when it finds the lock
+/// free.
 class seen_free final : public place {
 public:
     /// Creates the waiter. `home` and `wake` must outlive it.
@@ -60,14 +62,14 @@ private:
     bool found_busy_ = false;
 };
 
-/// Waits until no client holds the lock. It uses the acquisition loop, but does not queue in the
-/// gate (local wait queue), because it takes nothing. Returns false if the lock was not free within
-/// `timeout`. If `timeout` is zero or less, it asks once. Throws the errors of an acquisition. Call
-/// it on the executor only.
+/// Waits until no client holds the lock. It runs the acquisition loop, but does not enter the gate
+/// (local wait queue), because it acquires nothing. Returns false if the lock was not free within
+/// `timeout`. If `timeout` is zero or less, it asks the store once. Throws the errors of an
+/// acquisition. Call it on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
-/// Waits until the lock is free, on behalf of a call that takes nothing and that can be cancelled.
-/// The call completes without a hold, both when the lock is free and when the timeout has passed.
+/// Waits until the lock is free, for a call that acquires nothing and can be cancelled. The call
+/// completes without a hold, both when the lock is free and when the timeout has passed.
 asio::awaitable<void> look_out(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

@@ -45,9 +45,9 @@ public:
         throw;
     }
 
-    /// Throws if the store may have forgotten an earlier request that it may have carried out. It
-    /// would carry out the change again. Call it before each repetition, because the process may
-    /// have stood still.
+    /// Throws if two things may have happened: the store has executed an earlier request, and it
+    /// has forgotten that request. The store would then execute the change again. Call it before
+    /// each repetition, because the process may have stood still.
     void must_be_remembered() const {
         if (uncertain_ && home_.now() > known_until_)
             throw worded_error{{make_error_code(errc::outcome_unknown),
@@ -177,7 +177,7 @@ bool within_budget_of_passes(engine& home, const gate_key& key, const gate& here
                              std::size_t more) {
     const hand_off& how = home.how().hand_off;
     const duration most = home.queues().others_listen(key) ? how.within / 2 : how.within;
-    return here.passes() + more <= how.times_max && home.now() < later(here.last_contact(), most);
+    return here.passes() + more <= how.times_max && home.now() < later(here.last_store_use(), most);
 }
 
 bool some_want_more_replicas(const std::vector<std::shared_ptr<acquisition>>& some,
@@ -196,7 +196,7 @@ bool hand_over(engine& home, const counter_change& released) {
     const auto some = here->served_by(released.amount);
     if (some.empty() || some_want_more_replicas(some, released.replicas) ||
         !within_budget_of_passes(home, key, *here, some.size())) {
-        here->note_contact(home.now());
+        here->note_store_use(home.now());
         return false;
     }
     here->note_passes(some.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of counters: sends them to the store, or passes released permits on to other callers of
-// this client.
+// Functions that send changes of counters to the store, or pass released permits on to other
+// callers of this client.
 #pragma once
 
 #include "sync/lock_handle.hpp"
@@ -33,7 +33,7 @@ using change_handler = asio::any_completion_handler<void(failure, counter_answer
 void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler,
                   const asio::any_io_executor& where);
 
-/// Gives back, in the background, permits that were granted to a call which had already ended.
+/// Gives back, in the background, permits that were granted to a call after the call had ended.
 void give_back(const counter_descriptor&, std::int64_t amount);
 
 /// Passes released permits to waiting callers of this client in their order, without a request to

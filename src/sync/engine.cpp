@@ -12,9 +12,9 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns a new client identity: a UUID of version 8 (the version for custom layouts). The third
-/// group of its text identifies holdfast. So scripts and people can see whether a holder is a
-/// holdfast client or a JVM, because the UUIDs of JVMs have version 4.
+/// Returns a new identity of a client: a UUID of version 8 (the version for custom layouts). The
+/// third group of its text identifies holdfast. JVMs use UUIDs of version 4, so scripts and people
+/// can see whether a holder is a holdfast client or a JVM.
 std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
     std::array<std::uint8_t, 16> id{};
     const std::uint64_t halves[] = {random(), random()};
@@ -33,10 +33,10 @@ void abandon_later(std::shared_ptr<lock_handle> held) {
     (void)home->executor_access().post(std::move(abandon));
 }
 
-/// Returns how long the store must remember a request that changes a counter. The engine repeats a
-/// request for at most half of that time: `unavailable_timeout` and one last attempt. The default
-/// of `unavailable_timeout` depends on the store and is not known here, because the store is
-/// created later, with the returned value. So this function assumes 30 s.
+/// Returns how long the store must remember a request that changes a counter. The engine repeats
+/// such a request for at most half of that time: `unavailable_timeout` and one last attempt. The
+/// default of `unavailable_timeout` depends on the store, which does not exist yet because its
+/// creation needs the returned value. So this function assumes 30 s as the default.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -169,9 +169,10 @@ namespace {
 
 using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
-/// Guard that marks holds during a force_unlock() of this client. If a renewal or a release finds a
-/// marked hold gone, the cause is `forced`. The mark is needed because that reply may arrive before
-/// the reply to the force_unlock(). A hold that is handed on takes its marks along.
+/// Guard that marks the holds that a force_unlock() of this client may remove. If a renewal or a
+/// release finds that a marked hold is gone, the cause is `forced`. The mark is needed because the
+/// reply to the renewal may arrive before the reply to the force_unlock(). If a hold is handed over
+/// locally, the next hold gets its marks.
 class force_mark {
 public:
     force_mark(gates& all, const held_locks& holds)
@@ -229,15 +230,14 @@ void engine::keep_no_more(const lock_handle& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    // This reference lives until the end of the function, because the destructor of a hold may call
-    // this function again.
+    // This reference lives until the end of the function. Without it, the destructor of the hold
+    // could run inside `kept_` and call this function again.
     const std::shared_ptr<lock_handle> last = std::move(*found);
     kept_.erase(found);
 }
 
-/// Returns an object that a background loop of the store keeps until the loop ends. The object
-/// may outlive the engine, because close() does not wait for a user's own store that is too
-/// slow.
+/// Returns an object that a background loop of the store owns until the loop ends. The object may
+/// outlive the engine, because a user's own store may be slow, and close() does not wait for it.
 std::shared_ptr<void> engine::store_at_work() {
     ++loops_;
     return {this, [alive = std::weak_ptr<void>{alive_}](engine* home) {
@@ -355,19 +355,19 @@ void engine::let_go() {
     std::vector<std::shared_ptr<lock_handle>>{}.swap(kept_);
 }
 
-/// Time that close() waits for pending operations after it has closed the store. They normally fail
-/// at once, but a user's own store may be slow.
+/// After close() has closed the store, it waits at most this time for pending operations. They
+/// normally fail at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
-/// Longest time that close() waits until no thread is inside a user's clock, and the pause between
-/// two checks.
+/// Longest time for which close() waits until no thread reads the user's clock, and the pause
+/// between two checks.
 constexpr duration clock_timeout{10'000};
 constexpr duration clock_look_period{1};
 
-/// Reads a user's clock, unless the clock is closed. The reader increments the counter of readers
-/// first, and then checks whether the clock is closed. Close marks the clock as closed first, and
-/// then checks the counter. So the reader sees that the clock is closed, or close sees the reader
-/// in the counter.
+/// Reads a user's clock, unless the clock is closed. The reader first increments the counter of
+/// readers, and then checks whether the clock is closed. The function close() first marks the clock
+/// as closed, and then checks the counter. So either the reader sees that the clock is closed, or
+/// close() sees the reader.
 time_point engine::users_time() const noexcept {
     ++clock_readers_;
     const time_point end = closed_at_;
@@ -384,7 +384,7 @@ asio::awaitable<void> engine::let_go_of_clock() {
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
-/// Ends all operations. Afterwards only the completion of close() uses the executor or the clock.
+/// Ends all operations. Afterwards, the executor and the clock are used only to complete close().
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_timeout);
     let_go();
@@ -405,9 +405,9 @@ leftovers engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
-// The functions below decide which call of this client may ask the store next. They use the gate
-// (local wait queue; see gate::admits()). They run whenever a call arrives, gets the reply "busy"
-// or ends, and whenever a hold ends.
+// The functions below decide which call of this client may ask the store next; the decision itself
+// is gate::admits() of the local wait queue. The functions run whenever a call arrives, gets the
+// reply "busy" or ends, and whenever a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -422,7 +422,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits here until the release is acknowledged or the store's time limit ends.
+        // The call waits here until the release is acknowledged, but at most for the store's time
+        // limit.
         here.line_up(*call);
     } else if (!call->wanted.patient) {
         give_up_behind(*call, here);
@@ -432,8 +433,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     }
 }
 
-/// Admits a call after the work that is already queued on the executor. That work includes the
-/// release of the call's own thread.
+/// Admits a call only after the work that is already queued on the executor. That work may include
+/// the release that the same thread has just posted.
 void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     asio::post(executor(), [self = shared_from_this(), call] {
         if (!call->finished())
@@ -453,8 +454,8 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
-/// Ends a call whose turn to ask the store has not come. The lock counts as busy, unless the call
-/// that asks the store gets no reply.
+/// Ends a call that waits behind another call and has not asked the store. The lock counts as busy,
+/// unless the store does not reply to the call in front.
 void engine::give_up_behind(acquisition& call, const gate& here) {
     if (const failure* const why = here.why_unknown())
         return call.fail(failure{*why});
@@ -470,8 +471,8 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) allows
-/// it.
+/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) admits
+/// that call.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -528,8 +529,8 @@ void engine::hold_over(const held_lock& held) {
     next_turn(key, *here);
 }
 
-/// Starts readers that waited behind a call that has left the queue. These readers may now get the
-/// lock or share a hold.
+/// Starts readers that waited behind a call that has left the queue. Without that call, these
+/// readers may ask for the lock or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;
@@ -545,8 +546,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // One caller has released its share of the hold, but the hold was not released. So calls that
-    // expected a release must be checked again.
+    // One caller has ended its share of the hold, but other callers still share the hold. Calls
+    // that wait for exclusive access must be checked again.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }
@@ -591,9 +592,9 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
 
 } // namespace
 
-// Reports an event. On a borrowed thread (a caller's thread that runs its own operation), the event
-// is stored and reported later. While an event is stored, later events are stored too, so the
-// observer gets all events in order.
+// Reports an event to the observer. A borrowed thread (a caller's thread that runs its own
+// operation) must not call the observer, so its events are stored and reported later. While an
+// event is stored, later events are stored too, so the observer gets all events in order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

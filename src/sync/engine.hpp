@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of a client (`engine`): store, clock, gates (local wait queues), renewal, and the number
-// of pending operations. Use it on the executor only, except where a comment says otherwise. Other
-// threads access the executor through the class `executor_access`.
+// The core of a client (`engine`): its store, clock, gates (local wait queues), renewal, and the
+// number of pending operations. Use it on the executor only, except where a comment says otherwise.
+// Other threads access the executor through the class `executor_access`.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -54,15 +54,15 @@ private:
     std::string text_;
 };
 
-// The class `executor_access` is the access to a client's executor for threads that do not run it.
-// The executor may be destroyed while such a thread tries to use it. So these threads use the
-// executor only through this class. The access is closed before the executor is destroyed.
+// Threads that do not run a client's executor use it only through the class `executor_access`,
+// because the executor may be destroyed while they use it. The access is closed before the executor
+// is destroyed.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
 public:
-    /// Creates the access. If `lasting` is true, the executor lives as long as its client, and
-    /// nothing else can end it. Callers that keep the client alive then need no mutex.
+    /// Creates the access. `lasting`: the executor lives as long as its client, and nothing else
+    /// can end it. Callers that keep the client alive then need no mutex.
     executor_access(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -70,8 +70,8 @@ public:
 
     bool lasting() const noexcept { return lasting_; }
 
-    /// Calls `work(executor)`, and keeps the executor alive during the call. Returns false, and
-    /// does not call `work`, if the executor has ended. The caller must keep the client alive.
+    /// Calls `work(executor)`. The executor stays alive during this call. Returns false, and does
+    /// not call `work`, if the executor has ended. The caller must keep the client alive.
     template <typename Work>
     bool use(Work&& work) const {
         if (!lasting_)
@@ -91,7 +91,7 @@ public:
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Does the same as post(), but the caller need not keep the client alive.
+    /// Does the same as post(), but the caller need not keep the client alive during the call.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
@@ -145,8 +145,8 @@ private:
     std::stop_source ends_;
 };
 
-/// Numbers of the objects that an engine still has. When no operation is pending, all these numbers
-/// are zero; the simulation checks this.
+/// Numbers of the objects that an engine still has. When no operation is pending, all of these
+/// numbers must be zero; the simulation checks this.
 struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };
@@ -178,20 +178,20 @@ public:
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns how far the clock can be behind the true time, because it rounds down. This amount
-    /// is added to each deadline, so that no call gives up too early.
+    /// Returns by how much the clock can be behind the true time, because it rounds down. The
+    /// engine adds this amount to each deadline, so that no call ends before its timeout.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
-    /// Returns whether another server takes over from a dead server (Sentinels, a cluster).
+    /// Returns whether another server takes over when a server dies (Sentinels, a cluster).
     bool expects_failover() const noexcept { return bounds_.usual_outage > limits{}.usual_outage; }
     /// Returns the executor. Use it only in code that runs on the executor, or to begin an
     /// asynchronous call. All other code uses `executor_access()`.
     const asio::any_io_executor& executor() const noexcept { return around_.executor; }
     const std::array<std::uint8_t, 16>& identity() const noexcept { return identity_; }
     const std::shared_ptr<thread_table>& threads() const noexcept { return threads_; }
-    /// Calls `ask(store)`, and keeps the store alive during the call. Returns false, and does not
-    /// call `ask`, after the store was destroyed together with the executor.
+    /// Calls `ask(store)`. The store stays alive during this call. Returns false, and does not call
+    /// `ask`, if the store was destroyed together with the executor.
     template <typename Ask>
     bool ask_store(Ask&& ask) const {
         const std::scoped_lock guard{store_mutex_};
@@ -200,7 +200,7 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Returns whether the executor was destroyed, and the store together with it.
+    /// Returns whether the executor was destroyed, and the store with it.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
@@ -210,7 +210,8 @@ public:
     bool forked() const { return around_.forked && around_.forked(); }
     bool borrowed() const { return around_.borrowed && around_.borrowed(); }
     bool closing() const noexcept { return closing_; }
-    /// Returns a stop token that is stopped, on the executor, when closing begins.
+    /// Returns a stop token whose stop is requested when closing begins. The stop is requested on
+    /// the executor.
     std::stop_token closes() const noexcept { return closes_.get_token(); }
     bool stopped() const noexcept { return stopped_; }
     /// Returns whether this engine has stopped using the executor and the clock.
@@ -249,25 +250,25 @@ public:
     /// error at once. If the call need not queue, it runs on `where`; see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
-    /// Registers a call, so that close() ends it. Returns false if the call was completed with an
-    /// error at once, for the same reasons as in start().
+    /// Registers a call, so that close() ends it. If the client closes or too many calls wait,
+    /// completes the call with an error at once and returns false.
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
     /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
     void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call, because its timeout has passed. The result is busy, or an error if
-    /// the store does not reply to the call that asks it. If the call waits for a latch, sends one
-    /// last request instead: the latch may be open, and replies to other waiters do not say whether
-    /// it was open at the timeout of this call.
+    /// Completes a queued call, because its timeout has passed. The result is "busy", or an error
+    /// if the store does not reply to the call in front of it. If the call waits for a latch, it
+    /// sends one last request instead: the latch may be open, and the replies to other waiters do
+    /// not say whether it was open when this call's timeout passed.
     void out_of_timeout(acquisition&);
-    /// Notes that fewer callers share a hold. A call that waits for an exclusive hold may now ask
-    /// the store.
+    /// Notes that fewer callers share a hold. A call that waits for exclusive access may now be
+    /// able to ask the store.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The hold is passed by value, so that it lives until the call ends:
-    // renewal::forget() drops another reference, perhaps the last other one.
+    // Ends a lost hold. The parameter is an owning pointer, so the hold lives until the call
+    // returns: renewal::forget() drops another reference, which may be the last other one.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
@@ -287,7 +288,8 @@ public:
     void keep_no_more(const lock_handle& ended);
 
     void tell(const event&);
-    /// Reports an event of a hold to the observer, unless the loss of the hold was reported.
+    /// Reports an event of a hold to the observer, unless the observer already knows that the hold
+    /// is lost.
     void tell_of(const held_lock&, event_kind, event_cause, duration,
                  const boost::system::system_error* = nullptr);
     /// Reports an event of a hold on several locks.
@@ -303,9 +305,9 @@ public:
     asio::awaitable<void> nap(time_point until);
     asio::awaitable<void> nap(alarm&, time_point until);
 
-    /// Guard of an operation that `close()` waits for. `close()` waits for at most `close_timeout`,
-    /// or `release_timeout` for releases. Then `close()` closes the store, and waits a short time
-    /// until the operation has ended.
+    /// Guard of an operation that `close()` waits for. `close()` waits at most for `close_timeout`,
+    /// or for `release_timeout` if the operation is a release. Then `close()` closes the store, and
+    /// waits a short time until the operation has ended.
     class task {
     public:
         explicit task(engine& e)
@@ -350,9 +352,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds and all handlers of a pending close, without calling a handler. Call it when
-    /// nothing will run on the executor again. A hold keeps the engine alive, and the engine keeps
-    /// the hold alive, so nothing else would free them.
+    /// Drops all holds, and all handlers of a pending close without calling them. Call it when the
+    /// executor will run nothing any more. A hold and the engine keep each other alive, so nothing
+    /// else would free them.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -421,7 +423,7 @@ private:
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
-// Guard around code of the user that runs inside functions of this library and may throw.
+// Guard for the user's code (handlers) that runs inside functions of this library and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
 /// library's code that called the handler: the executor's run function throws it later, as usual

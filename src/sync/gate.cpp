@@ -23,7 +23,7 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call checks a latch only once. Such a call need not queue, because the check
+/// Returns whether the call only checks a latch once. Such a call need not queue, because the check
 /// takes nothing from other calls.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
@@ -35,7 +35,8 @@ constexpr int asking_max = 64;
 
 } // namespace
 
-/// Returns a shared empty object that is never destroyed, as a client may be a global object.
+/// Returns an empty object that all gates share. It is never destroyed, because a client may be a
+/// global object, and global objects are destroyed in no fixed order.
 const gate::rare_fields& gate::no_rare_fields() {
     static const rare_fields& nothing = *new rare_fields;
     return nothing;
@@ -65,7 +66,8 @@ bool gate::unused() const {
     return !holds_some && nobody_negotiates() && queue_.empty() && !has_upgrade() && !sent_off_;
 }
 
-// A call that upgrades its own hold skips the queue, because the queued calls wait for that hold.
+// A call that upgrades its own hold does not wait in the queue, because the calls in the queue wait
+// for the end of that hold.
 bool gate::admits(const acquisition& call) const {
     if (upgrades(call))
         return call.wanted.share.expired() || !call.wanted.under->shared_by_others();
@@ -87,10 +89,10 @@ bool gate::admits_alone(const acquisition& call) const {
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
-/// Returns whether a call for permits may ask the store: it is the next call, and all calls that
-/// ask now want the same number of permits. So calls for few permits cannot overtake a call for
-/// many permits for long. After a "busy" reply, the calls ask one after another until the store
-/// grants permits. Otherwise a later request could be carried out first and take the permits.
+/// Returns whether a call for permits may ask the store. It may if it is the next call in the queue
+/// and all calls that ask now want the same number of permits. So calls for few permits cannot
+/// overtake a call for many permits for long. After a "busy" reply, the calls ask one after another
+/// until the store grants permits. Otherwise the store could execute a later call's request first.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
@@ -141,9 +143,9 @@ std::vector<std::shared_ptr<acquisition>> gate::served_by(std::int64_t amount) {
     return some;
 }
 
-void gate::note_contact(time_point now) {
+void gate::note_store_use(time_point now) {
     ensure_rare().passes = 0;
-    rare_->contact_at = now;
+    rare_->store_used_at = now;
 }
 
 bool gate::is_on_its_way_out() const {
@@ -152,8 +154,8 @@ bool gate::is_on_its_way_out() const {
 }
 
 /// Returns whether a reader may ask the store at the same time as other readers. A reader that can
-/// wait does not ask if another reader is about to get a hold that can be shared: it waits for that
-/// hold.
+/// wait does not ask if another reader will soon get a hold that can be shared. It waits for that
+/// hold instead.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;
@@ -332,7 +334,8 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    spare_ = std::move(entered.node); // if the gate existed already, the unused node is kept again
+    // If the gate existed already, the unused map node is kept for the next gate.
+    spare_ = std::move(entered.node);
     return entered.position->second;
 }
 
@@ -401,7 +404,8 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    // Other clients had their turn, so a new series of this client's holds begins.
+    // Other clients have held the lock in the meantime, so a new series of this client's holds
+    // begins.
     if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())

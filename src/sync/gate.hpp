@@ -45,100 +45,103 @@ public:
     using hold_set = std::vector<shared_hold>;
 
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
-    /// Returns the holds that several owners share: holds of readers, or holds of permits.
+    /// Returns the holds that can exist at the same time: holds of readers, or holds of permits.
     const hold_set& readers() const { return rare().readers; }
-    /// Returns all holds that this client may have under this name.
+    /// Returns all holds that this client may have under the name of this gate.
     hold_set holds() const;
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may send its request to the store now. To be admitted, the call
-    /// must be new, or the next call in the queue.
+    /// Returns whether the call may send its request to the store now. The call must be new, or the
+    /// first call in the queue; other calls are not admitted.
     bool admits(const acquisition&) const;
 
-    /// Returns whether the reader must wait for a writer. That writer may hold the lock, ask the
-    /// store, wait in the store, or wait in this gate (local wait queue). A reader that wants to
-    /// upgrade is treated as a writer.
+    /// Returns whether the reader must wait for a writer of this client: the writer holds the lock,
+    /// asks the store, or waits in the store or in this gate (local wait queue). A reader that
+    /// wants to upgrade counts as a writer.
     bool writer_before(const acquisition& reader) const;
 
     /// Returns whether the call would deadlock: this call and another call both want to upgrade,
     /// and each would wait for the end of the other reader's hold.
     bool has_upgrade_against(const acquisition&) const;
 
-    // The next two functions are about a deferred release, which must come before the next request
-    // of the same thread. The release opens this gate (local wait queue) at once, if no other call
-    // waits in the gate or in the store.
+    // The next two functions are about a deferred release: the request of a thread's next call must
+    // not overtake the release. The release opens this gate (local wait queue) at once, unless
+    // another call waits in the gate or in the store.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether a release was sent and its reply is pending. The reply comes within the
     /// store's time limit.
     bool is_being_left() const;
 
-    /// Appends a call to the queue. The queue keeps the call alive until its turn comes or the call
-    /// has finished. An upgrade is stored separately, because the queued calls wait for the
-    /// upgrading caller's hold.
+    /// Appends a call to the queue. The queue keeps the call alive until the call may ask the store
+    /// or has finished. An upgrade is stored separately from the queue, because the queued calls
+    /// wait for the end of the upgrading caller's hold.
     void line_up(acquisition& waits);
 
     /// Returns the first call in the queue, or null.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Notes that an admitted call begins a negotiation: it asks the store, and waits there if the
-    // lock is busy. The negotiation ends when the call ends.
+    // Notes that an admitted call begins a negotiation: the call asks the store, and waits at the
+    // store if the lock is busy. The negotiation ends when the call ends.
     void begin_negotiation(acquisition&);
-    /// Notes that the coroutine of a negotiating call runs. It lives until end_negotiation().
+    /// Notes that the coroutine of a negotiating call runs. The coroutine lives until
+    /// end_negotiation() is called.
     void enter_negotiation(acquisition&);
     void waits_there(const acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
-    /// Returns whether an earlier call waits in the store for the same counter. Only the earliest
-    /// call asks again. So a release that is enough for one call does not make all calls ask.
+    /// Returns whether an earlier call of this client waits in the store for the same counter. Only
+    /// the earliest call asks again after a release. So a release that is enough for one call does
+    /// not make all calls ask.
     bool serves_before(const acquisition&) const;
     acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
     /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
-    /// there are no such waiters.
+    /// the earliest waiters want another sum.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Notes that the store granted permits, or that a release was sent to the store. From that time
-    // on, released permits are passed to local waiters for a limited time. Later releases go to the
-    // store, so that other clients get their turn.
-    void note_contact(time_point);
+    // Notes the time at which the store granted permits, or a release was sent to the store. For a
+    // limited time after that, released permits are passed to local waiters. Later releases go to
+    // the store, so that other clients can get permits.
+    void note_store_use(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
     /// Returns how many calls were served locally since the last request to the store was sent.
     std::uint64_t passes() const { return rare().passes; }
-    time_point last_contact() const { return rare().contact_at; }
+    time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
-    // Notes whether the store has replied to the last request of a call that asks it. Calls that
-    // wait behind this call have sent nothing, so `outcome_unknown` becomes `unreachable` for them.
+    // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
+    // why. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
+    // becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
-    /// Returns why it is unknown whether the lock is busy: the last request has failed, and this
-    /// client does not hold the lock. Returns null otherwise.
+    /// Returns why it is unknown whether the lock is busy: the reason why the last request failed.
+    /// Returns null if the last request got a reply, or if this client holds the lock.
     const failure* why_unknown() const;
 
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether the present hold still exists, because the store has granted the lock
-    /// to another call of this client. The present hold stays in this gate (local wait queue) until
-    /// that hold has ended.
+    /// Asks the store whether this gate's hold still exists. The question arises because the store
+    /// has granted the lock to another call of this client. The hold stays in this gate (local wait
+    /// queue) until it has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
     bool forget_superseded(const held_lock&);
 
-    /// Opens the gate (local wait queue) for the next call, before the store has acknowledged the
-    /// holder's release. The release must have been sent.
+    /// Opens the gate (local wait queue) for the next call before the store has acknowledged the
+    /// holder's release. The release must have been sent already.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
     /// Notes that the result of a sent release is known. Returns false if this gate (local wait
-    /// queue) has no pending release, or if its pending release is a later one.
+    /// queue) waits for no result, or for the result of a later release.
     bool acknowledged(const held_lock&);
 
     /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings it in three cases: the result of a sent release is known, the last reader has left, or
-    /// the gate is closed.
+    /// rings this alarm in three cases: the result of a sent release is known, the last reader has
+    /// released, or the gate is closed.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -154,14 +157,15 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients a head start. This is so if this
-    /// client has passed the lock on locally while other clients were subscribed to its release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. This
+    /// is so if this client has handed the lock over locally while other clients were subscribed to
+    /// its release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few gates (local wait queues) need. They are allocated separately, because
-    /// a client may have a hundred thousand gates.
+    /// Members that only few gates (local wait queues) need. They are allocated only on demand,
+    /// because a client may have a hundred thousand gates.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
@@ -170,17 +174,17 @@ private:
         // The upgrade that asks the store now. The pointer is only compared and never used, because
         // the call may have ended.
         const acquisition* upgrading = nullptr;
-        // Calls that ask the store for a counter or for permits, or wait there, in the order in
-        // which they began to ask. Replies may arrive in another order.
+        // Calls that ask the store for a counter or for permits, or wait at the store. Their order
+        // is the order in which they began to ask; replies may arrive in another order.
         std::vector<acquisition*> served_in_order{};
         std::int64_t amount_asked = 0;  // sum over all calls that ask now
         std::uint64_t negotiations = 0; // number of calls for permits that began to ask
         std::uint64_t passes = 0;
-        time_point contact_at = time_point::min();
+        time_point store_used_at = time_point::min();
         std::optional<failure> no_reply{}; // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // Number of readers that ask the store now, and how many of these readers would share the
-        // hold that they get.
+        // Number of readers that ask the store now, and how many of them would share the hold that
+        // they get.
         int reads = 0, sharable = 0;
         bool owes_courtesy = false;
     };
@@ -201,15 +205,16 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    // Hold whose release was sent. The pointer is only compared; the release keeps the hold alive.
+    // Hold whose release was sent. The pointer is only compared, never used; the release keeps the
+    // hold alive.
     const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
 };
 
-/// Returns whether the call can share a hold: its own hold with later calls, or the hold of an
-/// earlier call. Such a hold is renewed, and is not linked to a write hold.
+/// Returns whether the call can share a hold: later calls can share its own hold, or it can share
+/// the hold of an earlier call. Such a hold is renewed, and is not linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
@@ -235,14 +240,14 @@ public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    /// Drops all holds and all queued calls. A call that asks the store now ends by itself.
+    /// Drops all holds and all queued calls. A call that is asking the store ends by itself.
     void let_go();
     std::size_t count() const;
 
     /// Returns this client's holds under the given name, in all families.
     std::vector<std::shared_ptr<held_lock>> held_under(const std::string& name);
 
-    /// Returns this client's present hold with the same owner number. If the hold was passed on
+    /// Returns this client's present hold with the same owner number. If the hold was handed over
     /// locally, the result is the next owner's hold. Returns null if there is no such hold.
     std::shared_ptr<held_lock> present_hold_of(const hold&);
 
@@ -250,18 +255,18 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes the release of a lock whose waiters poll. If other clients wait, and this client has
-    /// taken the lock repeatedly during several poll pauses, this client leaves the lock to the
-    /// other clients for one pause.
+    /// Notes the release of a lock whose waiters poll. If this client has taken the lock again and
+    /// again for the time of several polls, while other clients waited, the client leaves the lock
+    /// to them: it does not take the lock for the next pause between polls.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
-    /// Returns the time until which this client must not take the lock, so that other clients can.
-    /// The time is in the past if this client may take the lock.
+    /// Returns the time until which this client must not take the lock, so that other clients can
+    /// take it. The result is in the past if this client may take the lock now.
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Gates without use
-    /// are deleted, but the entries of these tables are not.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Unused gates are
+    /// deleted, but unused entries of these tables are not.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.
@@ -305,18 +310,18 @@ private:
     bool running_ = false;
 };
 
-// Local hand-over: a hold passes from one call of this client to another without a request to the
+// Local hand-over: a hold passes from one call of this client to another, without a request to the
 // store (hand_off.cpp).
 
-/// Passes on a hold that its owner no longer needs. The first waiter at the gate (local wait queue)
-/// gets the hold without a request to the store. The limits of `options::hand_off` must allow it,
-/// and the hold must fit the waiter's request. Returns true if the hold was passed on; it has then
-/// ended for its old owner. Returns false if the caller must release it in the store.
+/// Hands over a hold that its owner no longer needs. The first waiter at the gate (local wait
+/// queue) gets the hold without a request to the store. The limits of `options::hand_off` must
+/// allow it, and the hold must fit the waiter's request. Returns true if the hold was handed over;
+/// it has then ended for its old owner. Returns false if the caller must release it at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
-/// Returns a read hold of this client, and takes a share of it for the caller. Sends no request.
-/// Returns null if the call must ask the store or wait. A hold is shared only within the limits of
-/// `options::hand_off`, so that writers of other clients get their turn soon.
+/// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no
+/// request. Returns null if the call must ask the store or wait. The limits of `options::hand_off`
+/// apply, so that writers of other clients get the lock soon.
 std::shared_ptr<held_lock> hold_to_share(const gate&, const acquisition&);
 
 } // namespace holdfast::sync

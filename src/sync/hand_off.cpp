@@ -8,14 +8,14 @@
 namespace holdfast::sync {
 namespace {
 
-/// Returns how long a hold may be passed on within this client before the store is asked again.
-/// Returns only half of this time if other clients wait, so that they get the lock earlier.
+/// Returns for how long after a grant of the store a hold may be handed over within this client. If
+/// other clients wait, the result is half of this time, so that they get the lock earlier.
 duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the hold may still be passed on: the time since the store granted it, including
-/// the time of earlier local owners, is within the limit.
+/// Returns whether the hold may still be handed over. The limit is for the time since the store
+/// granted the hold, including the time of earlier local owners.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -25,8 +25,8 @@ bool within_budget(const held_lock& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Returns whether the state of the hold allows a hand-off. The result is false if the store may
-/// report the hold as gone, or if a request of its present owner is pending.
+/// Returns whether the state of the hold allows a local hand-over. The result is false if the store
+/// may report that the hold is gone, or if a request of its present owner is pending.
 bool in_good_state(const held_lock& held) {
     return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_next_owner() && !held.has_linked_request() &&
@@ -35,8 +35,9 @@ bool in_good_state(const held_lock& held) {
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
 /// of replicas must match. The remaining time must be at least half of a new grant's time. It must
-/// not exceed the requested lease, because other clients wait for it if the next owner dies. In a
-/// store with sessions the time is never too long, because all holds last as long as the session.
+/// also be at most the requested lease, because other clients have to wait for this time if the
+/// next owner dies. In a store with sessions the time is never too long, because all holds last as
+/// long as the session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
@@ -47,14 +48,14 @@ bool suits(const held_lock& held, const request& wanted) {
            wanted.renewed && enough && !too_long && confirmed;
 }
 
-/// Returns the next call. If the calls want permits, the calls that wait in the store come before
-/// the calls in the local queue, because they arrived earlier.
+/// Returns the call that gets the hold next. If the calls want permits, the calls that wait in the
+/// store come first, because they arrived before the calls in the local queue.
 acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// Returns whether this client also has read holds, under this write hold. If so, the write hold is
-/// not passed on.
+/// Returns whether this client also has read holds on this lock, in addition to this write hold.
+/// The write hold is then not handed over.
 bool is_read_beside(const gate& here, const held_lock& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }

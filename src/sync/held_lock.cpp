@@ -16,8 +16,8 @@ std::stop_source stopped_source() {
 }
 
 /// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
-/// the token is already stopped. If `for_good` is true, a new `source` is stopped, too. An existing
-/// `source` is not stopped, because that would run callbacks under the mutex.
+/// the token is already stopped. If `for_good` is true and `source` is new, `source` is stopped,
+/// too. An existing `source` is not stopped here, because that would run callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
@@ -62,8 +62,8 @@ held_lock::held_lock(const request& wanted, const grant& got)
     valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
-// Creates the hold of the next owner. Only the executor changes `other`, so no mutex is needed
-// here.
+// Creates the hold of the next local owner. Only the executor changes `other`, so this constructor
+// needs no mutex.
 held_lock::held_lock(const held_lock& other, const request& wanted)
     : lock_handle{other.home}
     , what{other.what}
@@ -89,8 +89,8 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
-/// Returns the mutex of this hold. The mutexes of holds are locked only for short times, and a
-/// thread never locks two of them. So a few mutexes of the client are enough for all its holds.
+/// Returns the mutex of this hold. A hold is locked only for short times, and a thread never locks
+/// two holds at once. So a few mutexes of the client are enough for all its holds.
 std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
@@ -118,7 +118,7 @@ std::vector<std::string> held_lock::permit_ids() const {
     return ids;
 }
 
-// Returns whether the hold has expired by the clock. The executor may be blocked and report the
+// Returns whether the hold has expired by the clock. If the executor is blocked, it reports the
 // expiry late.
 bool held_lock::term_is_over() const {
     return phase_ == phase::held && home->now() >= valid_until_;
@@ -129,7 +129,7 @@ bool held_lock::is_over() const {
 }
 
 bool held_lock::is_near_the_end() const {
-    return needs_contact() && !untried && phase_ == phase::held &&
+    return needs_requests() && !untried && phase_ == phase::held &&
            home->now() + danger_period(effective_lease()) >= valid_until_;
 }
 
@@ -166,7 +166,7 @@ time_point held_lock::store_forgets_at() const {
 time_point held_lock::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // The lease may be shorter now than at the grant, after an extension or a hand-off.
+    // The lease may be shorter now than at the grant, because of an extension or a local hand-over.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
@@ -175,7 +175,7 @@ duration held_lock::lasts_there(duration asked) const {
     return home->bounds().by_session ? given_ : asked;
 }
 
-bool held_lock::needs_contact() const {
+bool held_lock::needs_requests() const {
     return renewed() || (home->bounds().by_session && valid_until_ < lease_ends_at_);
 }
 
@@ -200,7 +200,8 @@ void held_lock::tell_linked_of_release() const {
 }
 
 void held_lock::note_released_write(const hold& write) {
-    // Eight released holds are enough: a failover rarely loses more than the last writes.
+    // Remember the last eight released holds. More are not needed, because a failover rarely loses
+    // more than the last writes.
     constexpr std::size_t released_max = 8;
     std::vector<hold>& released = ensure_linked_holds().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
@@ -286,7 +287,7 @@ void held_lock::release_unwaited(const asio::any_io_executor& where,
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
     // Open the gate (local wait queue) for the next request of this thread, unless other clients
-    // wait: otherwise this thread's requests would always come before theirs.
+    // wait. If they do, this thread's requests would always come before theirs.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }
@@ -299,7 +300,7 @@ void held_lock::abandon() {
 }
 
 void held_lock::revalidate() noexcept {
-    home->renewals().contact_soon(*this);
+    home->renewals().request_soon(*this);
 }
 
 void held_lock::extended(time_point sent_at, duration asked, duration term, unsigned replicas) {
@@ -322,7 +323,7 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Makes a new stop token for the next danger of loss. Call it under the mutex.
+/// Replaces the stop token for the next danger of loss. Call it under the mutex.
 void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;
@@ -330,7 +331,7 @@ void held_lock::end_danger() {
 }
 
 bool held_lock::may_be_shortened() const {
-    return what.kind == lock_kind::read && home->bounds().read_contact_max != duration::max();
+    return what.kind == lock_kind::read && home->bounds().read_request_max != duration::max();
 }
 
 void held_lock::note_left(time_point sent_at, duration rest) {

@@ -23,7 +23,7 @@
 
 namespace holdfast::sync {
 
-/// Result of a successful acquisition. Its validity is measured from `sent_at`, the time when the
+/// Result of a successful acquisition. Its validity counts from `sent_at`, the time when the
 /// request was sent.
 struct grant {
     owner_id owner;
@@ -31,8 +31,8 @@ struct grant {
     duration term;
     std::uint64_t token;  ///< fencing token of a fenced lock, else 0
     std::uint32_t tokens; ///< number of consecutive tokens, from `token` on
-    /// Time after which the store carries out no earlier request of this owner. Until then, an
-    /// earlier request whose reply was lost may be carried out, even after the release.
+    /// Time after which the store executes no earlier request of this owner. Until then, the store
+    /// may execute an earlier request whose reply was lost, even after the release.
     time_point settled_at;
     std::optional<duration> left_before{}; ///< see `answer::left_before`
 };
@@ -57,16 +57,16 @@ public:
 
     held_lock(const request&, const grant&);
 
-    /// Creates the hold of the next local owner from the old hold. In the store it is the same
-    /// hold, with the same expiry.
+    /// Creates the hold of the next local owner from the hold of the present owner. In the store it
+    /// is the same hold, with the same expiry.
     held_lock(const held_lock& handed_on, const request& of_next_owner);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
     const time_point granted_at;
     const time_point settled_at; ///< see `grant::settled_at`
     const time_point taken_at;   ///< when the store granted the hold, before any hand-off
-    /// How long the store keeps the result of a request that it carries out late: a hold or a queue
-    /// entry.
+    /// How long the store keeps the result of a request that it executes late: a hold or an entry
+    /// in a queue.
     const duration late_lasts;
     const std::uint32_t handed_on; ///< number of hand-offs so far
 
@@ -87,7 +87,7 @@ public:
     std::vector<std::string> permit_ids() const override;
     bool share() override;
     /// Ends the share of one lease or thread. The result says whether other shares are left. If
-    /// none is left, the caller must release the hold.
+    /// none is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -95,8 +95,8 @@ public:
     /// Returns whether more than one lease or running thread shares this hold.
     bool shared_by_others() const;
     bool deferred() const noexcept override { return deferred_; }
-    /// Returns how long the lock's waiters sleep, at most, between two polls. The result is zero if
-    /// the waiters do not poll.
+    /// Returns how long the waiters of this lock sleep, at most, between two polls. The result is
+    /// zero if they do not poll.
     duration polled_within() const { return polled_within_; }
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
@@ -114,86 +114,88 @@ public:
                           const std::function<bool()>& sent_off) override;
     void revalidate() noexcept override; ///< sends a renewal request at once
     time_point ends_at() const;          ///< time when the hold expires, by this process's clock
-    /// Returns the cause of the loss if the hold ends because its validity ends.
+    /// Returns the cause to report when the hold expires: `max_hold` if that limit was reached,
+    /// otherwise `term_ended`.
     event_cause cause_of_expiry() const {
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
     duration lease() const { return lease_; }
-    /// Returns the time that determines when renewal requests, warnings and hand-offs are due. It
-    /// is the lease, or the time that the store granted last if that is shorter (a session).
+    /// Returns the length of time from which the dates of renewals, warnings and hand-overs are
+    /// computed: the lease, or the time that the store granted last if that is shorter (a session).
     duration effective_lease() const { return std::min(lease_, given_); }
-    /// Returns the time that the store granted last and would grant a new owner. `duration::max()`
-    /// means that the store grants any requested lease.
+    /// Returns the time that the store granted last, and would grant to a new owner.
+    /// `duration::max()`: the store grants any requested lease.
     duration given() const { return given_; }
-    /// Returns whether the hold ends too early if there are no renewal requests. This is so if the
+    /// Returns whether the hold would end too early without renewal requests. This is so if the
     /// hold is renewed, or if its lease is longer than the session.
-    bool needs_contact() const;
+    bool needs_requests() const;
     /// Returns whether the next owner can get a fencing token: another token is reserved, or the
     /// lock has no tokens.
     bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold; after that time there is nothing to
-    /// release. It is the whole lease after the latest possible arrival of the last request. In a
-    /// store with sessions, the engine does not know how long the session lives, because every
-    /// request of the client extends the session. For such a store, the result is the end of the
-    /// validity that the store reported last. After that time, the store itself repeats a release
-    /// that was not acknowledged.
+    /// release. The result is the latest possible arrival of the last request, plus the whole
+    /// lease. In a store with sessions, every request of the client extends the session, so the
+    /// engine does not know when it ends. The result is then the end of the validity that the store
+    /// reported last; after that time, the store itself repeats a release that was not
+    /// acknowledged.
     time_point store_forgets_at() const;
-    /// Returns the time until which the store may keep this hold, or the result of a late request.
-    /// A late request may create a queue entry, which lasts longer than the lease.
+    /// Returns the time until which the store may have this hold, or the result of a late request.
+    /// A late request may create an entry in a queue, which lasts longer than the lease.
     time_point remains_until() const;
-    /// Links a read hold of this client to this write hold, because the store keeps this write hold
-    /// at least as long as the read hold.
+    /// Links a read hold of this client to this write hold: the store keeps this write hold at
+    /// least as long as the read hold.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Notes that a request for a linked read hold begins: from now on, the store may grant it.
-    /// `end_linked_request(until)` notes the end of the request. If the reply was lost, a grant of
+    /// Notes that a request for a linked read hold begins; from now on, the store may grant it.
+    /// `end_linked_request(until)` notes the end of the request. If its reply was lost, a grant of
     /// the request has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Tells each linked read hold that the store has released this write hold.
+    /// Notes in each linked read hold that the store has released this write hold.
     void tell_linked_of_release() const;
-    /// Notes that the store has released a write hold that was linked to this read hold.
+    /// Notes in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
-    /// Returns the last few write holds that were linked to this read hold and are released. If a
-    /// failover undoes such a release, the store has the write hold again, and keeps it as long as
-    /// the read hold.
+    /// Returns the last few released write holds that were linked to this read hold. If a failover
+    /// undoes such a release, the store has the write hold again, and keeps it as long as the read
+    /// hold.
     std::vector<hold> released_writes() const;
     /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
-    /// hold needs more replicas by now, its expiry in this process is not moved, although the store
-    /// may keep the hold longer.
+    /// hold requires more replicas by now, its expiry in this process stays the same, although the
+    /// store may keep the hold longer.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a granted request, as extended() does. In addition, if `replicas` is more than the
-    /// hold needed, and they confirmed its whole remaining time, the hold needs this greater number
+    /// Notes a granted request, as extended() does. If `replicas` is more than the hold required,
+    /// and these replicas confirmed its whole remaining time, the hold requires this greater number
     /// from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a request without a reply. The store may have carried it out.
+    /// Notes that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether the owner may still have to be warned: the hold needs renewal requests, and
-    /// neither the present danger of loss nor the loss was reported yet.
-    bool to_be_warned() const { return needs_contact() && !untried && !warned && !told_lost; }
+    /// Returns whether the owner may still have to be warned. The hold must need renewal requests,
+    /// and neither the present danger nor the loss was reported yet.
+    bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
-    /// Stores the remaining time of the hold in the store. The store measured it when it received
-    /// a request that this client had sent at `sent_at`. If another program shortened a read hold,
-    /// this client renews it more often. Any program may change the lease of a permit; therefore a
-    /// permit that is not renewed expires when the store says so.
+    /// Stores the remaining time of the hold at the store. The store measured it when it received a
+    /// request that this client had sent at `sent_at`. If another program shortened a read hold,
+    /// this client renews it more often. Any program may change the lease of a permit. So a permit
+    /// that is not renewed expires when the store says so.
     void note_left(time_point sent_at, duration rest);
-    /// Returns whether other programs may shorten the hold. If so, each renewal request asks for
-    /// the whole remaining time.
+    /// Returns whether other programs may shorten the hold. Each renewal request then asks for the
+    /// whole remaining time.
     bool may_be_shortened() const;
-    /// Returns whether the hold was prolonged by a reply that arrived at the time `t` or later.
+    /// Returns whether a reply that arrived at the time `t` or later has prolonged the hold.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
     /// Estimates, from earlier replies, how long the store keeps the hold if another program
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Stops all tokens that lost() has returned. Returns false if the hold had ended before.
+    /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
+    /// ended before.
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
-    /// Stores why the hold was lost, unless an earlier cause is stored. If the store says that the
-    /// hold is gone, and `forces` counts a force_unlock() of this client, the cause is `forced`.
+    /// Stores why the hold was lost, unless a cause is already stored. If the store replied that
+    /// the hold is gone, and `forces` shows a force_unlock() of this client, the cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
@@ -203,14 +205,14 @@ public:
     // Members that the renewal uses.
     using schedule_hook = boost::intrusive::set_member_hook<boost::intrusive::optimize_size<true>>;
     int extensions = 0; ///< number of extensions under way
-    /// Number of this client's force_unlock() calls that have removed the hold, or are under way
-    /// and may still remove it.
+    /// Number of force_unlock() calls of this client that have removed the hold, or are still
+    /// running and may remove it.
     int forces = 0;
     schedule_hook in_schedule;
     std::shared_ptr<held_lock> kept; ///< reference to the hold itself, while it is in the schedule
     std::unique_ptr<watch> watched;  ///< set if the store can report that the hold may be gone
     time_point acts_at{};            ///< time of its next action; its position in the schedule
-    time_point contact_at{};
+    time_point request_at{};
     duration round_trip{};   ///< round trip time of the last request
     time_point asked_at{};   ///< when the last renewal request was sent
     duration answer_wait{};  ///< how long to wait for the reply; zero: no request is pending
@@ -218,7 +220,7 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True if the lease was fixed before and the first renewal has no reply yet.
+    /// True if the lease was fixed until now, and the first renewal has no reply yet.
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported
@@ -263,16 +265,16 @@ private:
     time_point store_forgets_at_;
     duration lease_;
     // In a store with sessions, `given_` is the session's remaining time at the last reply, and
-    // `lease_ends_at_` is the end of the lease by the local clock. In other stores both are
-    // unlimited, because the store grants the requested lease and ends it.
+    // `lease_ends_at_` is the end of the lease by the local clock. Other stores grant the requested
+    // lease and end it themselves, so both have no limit there.
     duration given_ = duration::max();
     time_point lease_ends_at_ = time_point::max();
     // Time of the last reply that moved the expiry.
     time_point extended_at_ = time_point::min();
     duration kept_by_others_ = duration::max();
     std::unique_ptr<linked_holds> linked_;
-    // Each stop source is created when a caller first asks for its stop token. Most holds end
-    // before any caller asks.
+    // A stop source is created when a caller asks for its stop token for the first time. Most holds
+    // end before any caller asks.
     mutable std::stop_source lost_{std::nostopstate};
     mutable std::stop_source danger_{std::nostopstate};
 };

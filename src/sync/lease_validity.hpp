@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validity of leases: how long this process may rely on a lease, by its own clock. A lease is
-// called *believed* while it is valid in this sense.
+// Validity of leases: how long this process may rely on a lease, by its own clock. The code calls a
+// lease *believed* while it is valid in this sense.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -16,7 +16,7 @@ inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
-/// Returns the shortest lease whose validity in this process is `length`.
+/// Returns the shortest lease that is valid in this process for the time `length`.
 constexpr duration lease_valid_for(duration length) {
     return length + length / 99 + duration{3};
 }
@@ -25,15 +25,15 @@ constexpr time_point later(time_point t, duration d) {
     return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
 }
 
-/// Returns the time until which this process may rely on a lease. In this process the lease starts
-/// when the request was *sent*. In the store it starts later, when the request arrives. So the
-/// lease ends in this process before it ends in the store.
+/// Returns the time until which this process may rely on a lease. In this process, the lease begins
+/// when the request is *sent*. In the store it begins later, when the request arrives. So the lease
+/// ends in this process before it ends in the store.
 inline time_point valid_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
 
-/// Returns when the store has surely forgotten a grant of `length` that was made at `given_at` or
-/// earlier. The result allows for a store whose clock is slow by the safety margin.
+/// Returns when the store has certainly forgotten a grant of `length` that was made at `given_at`
+/// or earlier. The clock of the store may be slow by the safety margin.
 inline time_point forgotten_at(time_point given_at, duration length) {
     return later(given_at, length + margin(length));
 }
@@ -44,29 +44,30 @@ constexpr duration renewal_period(duration lease) {
     return std::max(lease / 3, duration{1});
 }
 
-/// Returns how long before the expiry the owner is warned. A renewal that moves the expiry prevents
-/// the warning.
+/// Returns how long before the expiry the owner is warned. If a renewal succeeds before, there is
+/// no warning.
 constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
 
-/// Minimum wait for a reply, because a reply from another continent may need this time.
+/// Least wait for a reply. A reply from another continent may need this time.
 constexpr duration answer_period_min{300};
 
 /// Returns how long to wait for the reply to a renewal when the time `left` of the lease remains.
 /// After this wait, a second request is sent in parallel, because the connection may be dead
-/// without notice. A late reply to the first request still counts.
+/// without notice. A late reply to the first request is still used.
 constexpr duration answer_period(duration left) {
     return std::max(left / 4, answer_period_min);
 }
 
-/// Returns how long to wait for the reply to the next request, after the wait `before` was too
-/// short.
+/// Returns how long to wait for the reply to the next request, after the wait `before` was not long
+/// enough.
 constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// Longest pause between two renewals that is allowed even if little of the lease is left.
+/// A pause of this length before the next attempt to renew is always allowed, even if little of the
+/// lease is left.
 constexpr duration last_pauses{100};
 
 /// Number of consecutive refusals after which the pause no longer doubles.

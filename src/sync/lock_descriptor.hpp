@@ -21,9 +21,9 @@
 
 namespace holdfast::sync {
 
-/// Families of locks and counters. If callers of one client want the same name in the same family,
-/// they wait in one queue, the gate. `several` is the family of locks that consist of several
-/// locks. Each member of such a lock has its own gate.
+/// Families of locks and counters. Calls of one client for the same name and the same family wait
+/// in one queue, the gate. `several` is the family of locks that consist of several locks. Each
+/// member of such a lock has its own gate.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -74,13 +74,13 @@ constexpr family family_of(counter_kind kind) {
     return family::semaphore; // no other kind exists
 }
 
-/// Returns whether one client may have several holds of this kind under one name.
+/// Returns whether one client may have several holds of this kind under one name at the same time.
 constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Returns whether the store keeps the waiters of this family in order. If so, each waiter has an
-/// entry in the store's queue, and a hold is never passed on without a request to the store.
+/// Returns whether the store keeps the waiters of this family in order. Each waiter then has an
+/// entry in the store's queue, and a hold is never handed over without a request to the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }
@@ -89,7 +89,8 @@ class acquisition;
 class engine;
 class held_lock;
 
-/// Descriptor of a lock object. Pending calls share the descriptor, so they need not copy the name.
+/// Descriptor of a lock object. Pending calls share the descriptor, so that they need not copy the
+/// name.
 class lock_descriptor {
 public:
     lock_descriptor(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
@@ -126,12 +127,12 @@ public:
     /// the lock is busy or the call has ended. Throws the error after a failure.
     virtual asio::awaitable<std::shared_ptr<lock_handle>> take(std::shared_ptr<acquisition>) const;
 
-    /// Returns the state of the lock in the store. For a lock with a readers' side and a writers'
-    /// side, it returns the state of this object's side only.
+    /// Returns the state of the lock at the store. If the lock has a readers' side and a writers'
+    /// side, only the state of this object's side.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
-    /// Returns a function that removes the lock from its holder, and returns whether the lock was
-    /// held. It can be called again after `unreachable`. If the lock consists of several locks, it
-    /// then asks only the members that have certainly not executed an earlier request.
+    /// Returns a function that removes the lock from its holder, and tells whether the lock was
+    /// held. After `unreachable`, the function can be called again. If the lock consists of several
+    /// locks, it then asks only the members that have certainly not executed an earlier request.
     virtual std::function<asio::awaitable<bool>()> forcing() const;
 
     /// Returns the clients that a call uses. A thread that runs the executor of one of these
@@ -145,21 +146,21 @@ public:
     virtual void take_back_parts() const {}
 };
 
-// Removal of a lock from its holder. If another server can take over from a dead server, the
-// functions repeat the request while no server can be reached, as outlast_failover() does.
+// Functions that remove a lock from its holder. If another server can take over when a server dies,
+// they repeat the request while no server can be reached, as outlast_failover() does.
 
 /// Removes a lock from its holder. Repeats the request only if no store has executed it. Otherwise
 /// the repetition could remove the next hold.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor>);
 
-/// Removes the lock with this name from its holder, or only from the owner `only_from`. If a client
-/// of holdfast has written this owner, no later hold has the same owner. Then the request is
-/// repeated even if the store may have executed it. In this case the result is true even if the
-/// owner no longer holds the lock.
+/// Removes the lock with this name from its holder, or only from the owner `only_from`. If
+/// `only_from` is the owner of a holdfast client, no later hold has the same owner. So the request
+/// is then repeated even if the store may have executed it. The result of a repetition is true even
+/// if the owner no longer holds the lock.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<engine>, lock_name,
                                              std::string only_from);
 
-/// An acquire request with checked arguments.
+/// Request to acquire a lock, with checked arguments.
 struct request {
     std::shared_ptr<const lock_descriptor> of;
     duration lease;
@@ -168,13 +169,13 @@ struct request {
     time_point give_up_at; ///< deadline; after it the call sends no new request
     bool takes = true;     ///< false: the call only waits until the lock is free
     std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits
-    /// Caller's existing hold on the other side of the lock. It is a write hold under which the
-    /// caller wants to read, or a read hold that the caller wants to upgrade. The new hold gets its
-    /// own owner number.
+    /// Existing hold of the caller on the other side of the lock: a write hold, if the caller wants
+    /// to read, or a read hold that the caller wants to upgrade. The new hold gets an owner number
+    /// of its own.
     std::shared_ptr<held_lock> under{};
     std::weak_ptr<lock_handle> share{}; ///< caller's share of the hold `under`
 
-    /// Returns how long the store keeps a hold or a queue entry of this call after the call has
+    /// Returns how long the store may keep a hold or a queue entry of this call after the call has
     /// ended.
     duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
 

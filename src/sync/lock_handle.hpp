@@ -21,8 +21,8 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Reason of a failure: an error code, and a readable text, which is the server's own text if the
-/// server sent one.
+/// Reason for a failure: an error code and a text. If the server sent an error text, it is that
+/// text.
 struct failure {
     error_code code;
     std::string text;
@@ -45,8 +45,8 @@ public:
     // Any thread may call the following functions.
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
-    /// Returns the key in the thread table. The key is the name of the lock, except for a hold on
-    /// several locks.
+    /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
+    /// is on several locks.
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
@@ -55,51 +55,50 @@ public:
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // A hold on several locks calls the next two functions, for each hold that
-    // is a part of it. Returns why this hold was lost, or `none` if it was not
-    // lost.
+    // A composite hold (hold on several locks) calls the next two functions for each of its parts.
+    // Returns why this hold was lost, or `none` if it was not lost.
     virtual event_cause why_lost() const { return event_cause::none; }
-    /// Returns whether the hold was renewed for as long as `options::max_hold` allows.
+    /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
-    /// Prevents the hold from being passed on within this client. The release of the hold will go
-    /// to the store.
+    /// Prevents a local hand-over of the hold: its release will go to the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
     /// Returns the fencing token; 0: the lock has no tokens.
     virtual std::uint64_t token() const noexcept { return 0; }
-    /// Returns the ids of the held permits. The result is empty if the hold is the hold of a lock.
+    /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
     /// Returns the clients of the parts of a composite hold (hold on several locks), as
     /// lock_descriptor::homes() does. The result is empty if `home` is the only client.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Lets one more lease or thread share the hold. Returns false if the hold has ended.
     virtual bool share() = 0;
-    /// Notes that a thread ended without releasing its share of the hold. From now on no call waits
-    /// for that share. Call `abandon()` on the executor afterwards.
+    /// Notes that a thread ended without releasing its share of the hold. From now on, no call
+    /// waits for that share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
-    /// Undoes thread_ended(). Needed if the destructor of a static object, on the thread that ends,
-    /// still releases the thread's share.
+    /// Undoes thread_ended(). Needed if the thread releases its share after all, in the destructor
+    /// of a static object while the thread ends.
     virtual void thread_came_back() noexcept = 0;
 
     // Call the functions below on the executor only. A function with a parameter `where` sends its
-    // requests on that executor, see engine::spawn(). Asks the store to keep the hold for at least
-    // `length` from now.
+    // requests on that executor; see engine::spawn().
+
+    /// Asks the store to keep the hold for at least `length` from now.
     virtual void extend(duration length, release_handler) = 0;
     virtual void renew_from_now_on(duration lease) = 0;
     /// Asks the store once to have the hold confirmed by `replicas` replicas, which must be more
-    /// than before. After success the hold always needs this number of confirmations.
+    /// than before. After success, the hold always requires this number of confirmations.
     virtual void confirm(unsigned replicas, release_handler) = 0;
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself. Other pointers may keep one share of the hold (its use
-    /// by one lease or thread), which ends with the last copy of the pointer. A caller that ends
-    /// its share must drop such a pointer before it releases the hold.
+    /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold
+    /// (its use by one lease or thread); the share ends with the last copy of that pointer. A
+    /// caller that ends its share must drop such a pointer before it releases the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
-    // The functions below are for deferred releases. No caller waits for a deferred release, but
-    // the release must come before the next request of the same thread.
+    // The functions below are for deferred releases. No caller waits for a deferred release, but it
+    // must reach the store before the next request of the same thread.
     virtual bool deferred() const noexcept = 0;
     /// Notes that a release will follow; any thread may call it.
     virtual void announce_release() noexcept = 0;

@@ -28,11 +28,11 @@ public:
     void acknowledged(const release_answer& said) {
         held_->end_release();
         held_->tell_linked_of_release();
-        // Note the release before the handler is called, because the handler may request the lock
-        // again at once.
+        // Note the release before the handler is called. The handler may request the lock again at
+        // once.
         held_->home->released(*held_, said.others_listen);
-        // If the reply to an earlier request was lost, that request may have released the lock. The
-        // reply "not ours" to this request then means success.
+        // An earlier request, whose reply was lost, may have released the lock. If so, the reply
+        // "not ours" to this request means success.
         const bool well = said.was_ours || uncertain_;
         if (!well)
             held_->note_loss(event_cause::refused);
@@ -41,15 +41,15 @@ public:
         answer(well ? failure{} : lost_before());
     }
 
-    /// Returns when to try again. This is after the pause, but at the latest at the caller's
-    /// deadline or when the store has surely forgotten the hold, whichever is earlier.
+    /// Returns when to try again: after the pause, but not later than the caller's deadline, and
+    /// not later than the time when the store has certainly forgotten the hold.
     time_point next_try(duration pause) const {
         const time_point next = std::min(later(held_->home->now(), pause), held_->remains_until());
         return done_ ? std::min(next, timeout_ends()) : next;
     }
 
-    /// Handles a failure of a release request. Returns whether to try again. Completes the caller's
-    /// release if its timeout has passed.
+    /// Handles a failed release request. Returns whether to try again. If the caller's timeout has
+    /// passed, completes the caller's release.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
         home.hold_over(*held_); // from now on a local waiter may ask the store
@@ -168,8 +168,8 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 namespace {
 
 /// Repeats the function `step`, which leaves a queue or releases a hold, until the store has
-/// replied or the time `gone()` is reached. After that time, nothing is left to clean up. The time
-/// may change during the call.
+/// replied or the time `gone()` is reached. At that time the store has forgotten the data, so
+/// nothing is left to clean up. The result of `gone()` may change during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -188,9 +188,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
-    // This client may believe that its session has ended, although it has not, for example after
-    // the process was suspended. The server then keeps the hold as long as the session, and this
-    // client keeps the session alive.
+    // After the process was suspended, for example, this client may believe that its session has
+    // ended although it has not. The server keeps the hold as long as the session, and this client
+    // keeps the session alive, so the release must be tried for longer.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();
@@ -208,8 +208,8 @@ asio::awaitable<void> release_write_again(std::shared_ptr<held_lock> read, hold 
     co_await repeat_until(home, busy, gone, release);
 }
 
-/// An attempt that must be undone. `spot` (the waiter at the store) may ring the alarm `wake`, so
-/// `spot` is declared later and destroyed first.
+/// An attempt that must be undone. Its waiter at the store (`spot`) may ring the alarm `wake`, so
+/// `spot` is declared after `wake` and destroyed before it.
 struct abandoned {
     abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
@@ -223,11 +223,12 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
-    std::shared_ptr<held_lock> under; // write hold that would last as long as an orphaned read hold
+    // Write hold that the store would keep as long as an orphaned read hold.
+    std::shared_ptr<held_lock> under;
 };
 
-// Cleans up after an attempt. The store may carry out a request that got no reply until the time
-// `settled_at`. So the waiter leaves the store's queue now, and once more after that time.
+// Cleans up after an attempt. Until the time `settled_at`, the store may still execute a request
+// that got no reply. So the waiter leaves the store's queue now, and once more after that time.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases holds in the store, and undoes attempts that ended without a hold.
+// Functions that release holds in the store, and functions that undo attempts that ended without a
+// hold.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -8,7 +9,8 @@
 
 namespace holdfast::sync {
 
-/// Calls the handler. The executor rethrows an exception of the handler later, see run_users_own().
+/// Calls the handler with the result. If the handler throws, the executor rethrows the exception
+/// later; see run_users_own().
 void tell(const engine&, release_handler, failure);
 
 /// Ends one share of a hold, because a lease or a thread no longer needs the hold. After the last
@@ -21,26 +23,26 @@ void tell(const engine&, release_handler, failure);
 void release(std::shared_ptr<held_lock>, release_handler, const asio::any_io_executor& where);
 void release(std::shared_ptr<held_lock>, release_handler);
 
-/// Removes, in the background, whatever an unwanted attempt has in the store: a hold or a place in
-/// a queue. It repeats `leave()` after every kind of failure, until it succeeds or nothing can be
-/// left. A request that got no reply may be carried out after a `leave()` that has overtaken the
-/// request, but not after `place::settled_at()`. So `leave()` is called once more at that time. The
-/// engine does this for all stores, so a store need not do it. The function takes over the alarm of
-/// the call, because the `place` (the waiter at the store) may ring it.
+/// Removes, in the background, everything that an unwanted attempt has in the store: a hold or an
+/// entry in a queue. Repeats `leave()` after every kind of failure, until it succeeds or nothing
+/// can be left. A request without a reply may be executed after a `leave()` that was sent later,
+/// but not after `place::settled_at()`. So `leave()` is called once more at that time. The engine
+/// does this for all stores, so a store need not do it. The function takes over the alarm of the
+/// call, because the waiter at the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that is gone: the store's reply to a request that was sent at `asked_at`
-/// said that the hold was released or does not exist. The store may still carry out requests that
-/// were sent before this request.
+/// Cleans up after a hold that the store no longer has. The reply to a request that was sent at
+/// `asked_at` said so: the hold was released, or did not exist. The store may still execute
+/// requests that were sent before this request.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
-/// Releases whatever the store may still have of a hold that has ended without a release. In a
-/// store that keeps holds as long as a session, only this release frees the lock when its lease
-/// ends. Other stores end the lease themselves.
+/// Releases what the store may still have of a hold that ended without a release. If a store keeps
+/// holds as long as a session, only this release frees the lock when the lease ends. Other stores
+/// end the lease themselves.
 void release_remains(std::shared_ptr<held_lock>);
 
-/// Releases a lost hold in the store once more. Call it when a renewal ends after the loss, because
-/// the earlier cleanup assumed a shorter lease.
+/// Releases a lost hold at the store once more. Call it when a renewal request ends after the loss
+/// of its hold, because that request may have extended the lease after the first cleanup.
 void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the write holds that were linked to this read hold and are already released.

@@ -20,19 +20,19 @@ renewal::renewal(engine& e)
     , alarm_{e.time().make_alarm()} {}
 
 void renewal::watch(const shared_hold& held) {
-    set_next_contact(*held, engine_.now() - held->round_trip, draw());
+    set_next_request(*held, engine_.now() - held->round_trip, draw());
     begin(held);
 }
 
 void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     forget(held);
-    next_owner->contact_at = held.contact_at;
+    next_owner->request_at = held.request_at;
     next_owner->round_trip = held.round_trip;
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - lease / 10;
-    next_owner->contact_at = std::min({held.contact_at, usual, unwarned});
+    next_owner->request_at = std::min({held.request_at, usual, unwarned});
     next_owner->unanswered = held.unanswered;
     begin(next_owner);
 }
@@ -49,11 +49,12 @@ void renewal::reschedule(held_lock& held) {
     if (!watches(held))
         return;
     const time_point now = engine_.now();
-    set_next_contact(held, now, draw());
-    // The last extension was shorter than the usual lease, so renew the hold earlier.
+    set_next_request(held, now, draw());
+    // The last extension was shorter than the hold's usual lease, so the hold must be renewed
+    // earlier.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
-        held.contact_at = std::min(held.contact_at, std::max(now, held.ends_at() - usual_rest));
+        held.request_at = std::min(held.request_at, std::max(now, held.ends_at() - usual_rest));
     }
     schedule(held);
 }
@@ -78,55 +79,57 @@ void renewal::forget(held_lock& held) {
 void renewal::renew_from_now_on(held_lock& held, duration lease) {
     held.untried = held.untried || !held.renewed();
     held.set_lease(lease, true);
-    contact_soon(held);
+    request_soon(held);
 }
 
-void renewal::contact_soon(held_lock& held) {
-    contact_by(held, engine_.now());
+void renewal::request_soon(held_lock& held) {
+    request_by(held, engine_.now());
 }
 
-void renewal::contact_by(held_lock& held, time_point when) {
+void renewal::request_by(held_lock& held, time_point when) {
     if (!watches(held))
         return;
     if (held.answer_wait > duration::zero())
         held.once_more = true;
     else
-        held.contact_at = std::min(held.contact_at, when);
+        held.request_at = std::min(held.request_at, when);
     schedule(held);
 }
 
 namespace {
 
 /// Returns the time over which checks that are not urgent are spread: a tenth of the shortest
-/// lease. Otherwise a server would get the checks of all clients at once after an outage.
+/// lease. If all clients sent their checks at once after an outage, they would overload the server.
 constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Greatest random number for earlier_by(). Each renewal request is sent earlier at random, by up
-/// to a tenth of its period, so that holds that were granted together are renewed apart.
+/// Greatest random number for earlier_by(). Each renewal request is sent a little too early, by a
+/// random amount of up to a tenth of its period. So holds that were granted together are renewed at
+/// different times.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lock's lease
-/// to its own lease, which may be shorter. If that reader dies, other readers could lose the lock.
-/// So a read hold is renewed several times within the shortest lease that was found.
-duration contact_period(const held_lock& held) {
+/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lease of the
+/// whole lock to its own lease, which may be shorter. If that reader dies, the lock could expire,
+/// and the other readers would lose it. So a read hold is renewed several times within the shortest
+/// lease that was found.
+duration request_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
         return usual;
     const duration known =
-        std::max(renewal_period(held.kept_by_others()), renewal::read_contact_min);
-    return std::min({usual, known, held.home->bounds().read_contact_max});
+        std::max(renewal_period(held.kept_by_others()), renewal::read_request_min);
+    return std::min({usual, known, held.home->bounds().read_request_max});
 }
 
-/// Returns the lease that a renewal request asks for. If the hold has a fixed lease, and only its
-/// own client can shorten it, the result is zero: the request only checks that the hold exists.
-/// Otherwise a fixed hold asks for its remaining time, rounded up by at most 1/64. So holds with
-/// similar remaining times share one request.
+/// Returns the lease that a renewal request asks for. The result is zero if the hold has a fixed
+/// lease that only its own client can shorten: the request then only checks that the hold exists.
+/// Other holds with a fixed lease ask for their remaining time, rounded up by at most 1/64. So
+/// holds with similar remaining times can share one request.
 duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
     if (renews)
         return held.lease();
@@ -143,7 +146,7 @@ duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
 
 time_point next_action_of(const held_lock& held) {
     const time_point end = held.ends_at();
-    time_point next = std::min(held.contact_at, end);
+    time_point next = std::min(held.request_at, end);
     if (held.to_be_warned())
         next = std::min(next, end - danger_period(held.effective_lease()));
     return next;
@@ -167,26 +170,26 @@ void renewal::revalidate(const std::function<bool(const lock_name&)>& which, boo
     const auto count = static_cast<duration::rep>(doubted.size());
     const duration chance = urgent || count == 0 ? duration::zero() : engine_.jitter(spread);
     for (duration::rep i = 0; i < count; ++i)
-        contact_by(*doubted[static_cast<std::size_t>(i)],
+        request_by(*doubted[static_cast<std::size_t>(i)],
                    later(now, (spread * i + chance) / count));
     for (const shared_hold& held : doubted)
         release_writes_again(held);
 }
 
-/// Schedules the next renewal request of a hold well before its expiry. The expiry may be earlier
-/// than the lease says, if the lease was fixed until now or the extension was shorter. On a slow
-/// network the request is sent earlier. So even a reply that takes twice as long as the last reply
-/// arrives before the holder is warned.
-void renewal::set_next_contact(held_lock& held, time_point last, int drawn) {
-    const duration period = contact_period(held);
-    held.contact_at = later(last, period - earlier_by(period, drawn));
-    if (held.needs_contact() && !held.out_of_time()) {
+/// Schedules the next renewal request of a hold, early enough before the hold's expiry. The expiry
+/// may be earlier than the lease says, if the lease was fixed until now or the last extension was
+/// shorter. On a slow network the request is sent earlier. Then even a reply that takes twice as
+/// long as the last reply arrives before the holder gets a warning.
+void renewal::set_next_request(held_lock& held, time_point last, int drawn) {
+    const duration period = request_period(held);
+    held.request_at = later(last, period - earlier_by(period, drawn));
+    if (held.needs_requests() && !held.out_of_time()) {
         const duration half = std::max((held.ends_at() - last) / 2, duration{1});
         const time_point in_time =
             held.ends_at() - danger_period(held.effective_lease()) - 2 * held.round_trip;
         const time_point soonest = later(last, std::max(period / 4, duration{1}));
-        held.contact_at =
-            std::min({held.contact_at, later(last, half), std::max(in_time, soonest)});
+        held.request_at =
+            std::min({held.request_at, later(last, half), std::max(in_time, soonest)});
     }
 }
 
@@ -241,38 +244,39 @@ asio::awaitable<void> renewal::run(std::shared_ptr<engine> home) {
 namespace {
 
 bool is_due(const held_lock& held, time_point now) {
-    return held.contact_at <= now;
+    return held.request_at <= now;
 }
 
-/// Returns whether the hold is due soon enough to join the request of a hold that is due now.
-bool may_travel(const held_lock& held, time_point now) {
-    return held.contact_at <= later(now, held.effective_lease() / 30);
+/// Returns whether the hold's renewal is due soon enough to be sent in the request of a hold that
+/// is due now.
+bool is_nearly_due(const held_lock& held, time_point now) {
+    return held.request_at <= later(now, held.effective_lease() / 30);
 }
 
 } // namespace
 
-/// Sends the requests of all holds that are due. The alarm may ring too early, so perhaps none is
-/// due. A hold that is nearly due is renewed now only if another hold is due.
+/// Sends the renewal requests of all holds that are due. The alarm may ring too early, so possibly
+/// no hold is due. A hold that is nearly due is renewed now only if another hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
-    requests_by_content contacts;
+    requests_by_content requests;
     batch due;
     std::size_t seen = 0;
-    bool somebody_travels = false;
+    bool any_is_due = false;
     for (const held_lock& held : schedule_) { // in the order of `acts_at`
         if (held.acts_at > later(now, gather_within) || ++seen > batch_holds_max)
             break;
-        somebody_travels = somebody_travels || is_due(held, now);
-        if (held.acts_at <= now || (somebody_travels && may_travel(held, now)))
+        any_is_due = any_is_due || is_due(held, now);
+        if (held.acts_at <= now || (any_is_due && is_nearly_due(held, now)))
             due.push_back(held.kept);
     }
     for (shared_hold& held : due)
-        act_on(std::move(held), now, contacts);
-    for (auto& [asked, holds] : contacts)
-        engine_.spawn(contact(engine_.shared_from_this(), asked, std::move(holds)));
+        act_on(std::move(held), now, requests);
+    for (auto& [asked, holds] : requests)
+        engine_.spawn(send_request(engine_.shared_from_this(), asked, std::move(holds)));
 }
 
-void renewal::act_on(shared_hold held, time_point now, requests_by_content& contacts) {
+void renewal::act_on(shared_hold held, time_point now, requests_by_content& requests) {
     if (!watches(*held))
         return; // an earlier action in this loop has ended the hold
     const duration left = held->ends_at() - now;
@@ -290,8 +294,8 @@ void renewal::act_on(shared_hold held, time_point now, requests_by_content& cont
         if (!watches(*held))
             return; // a callback of the warning has released the hold
     }
-    if (may_travel(*held, now))
-        send(held, now, contacts);
+    if (is_nearly_due(*held, now))
+        send(held, now, requests);
     schedule(*held);
 }
 
@@ -304,35 +308,35 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
 }
 
 /// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the next request is sent over two connections. The first connection may only be slow, and the
+/// the next request is sent over both connections: the first connection may only be slow, and the
 /// second connection may not be open yet.
-void renewal::send(const shared_hold& held, time_point now, requests_by_content& contacts) {
+void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
-    if (!renews && held->may_be_shortened() && left < read_contact_min) {
+    if (!renews && held->may_be_shortened() && left < read_request_min) {
         // The reply would arrive after the expiry, so send no more requests.
-        held->contact_at = held->ends_at();
+        held->request_at = held->ends_at();
         return;
     }
     held->untried = held->untried && renews && !is_late;
     held->answer_wait =
         is_late ? next_answer_period(held->answer_wait) : answer_period(held->ends_at() - now);
     held->asked_at = now;
-    held->contact_at = later(now, held->answer_wait);
+    held->request_at = later(now, held->answer_wait);
     const bool asks_elsewhere = is_late || held->unanswered;
     // A store with sessions uses only one connection at a time.
     const bool by_session = engine_.bounds().by_session;
     request_content own{lease_to_ask_for(*held, renews, left), renews, held->what.replicas,
                         asks_elsewhere && by_session};
     ++held->in_flight;
-    contacts[own].push_back(held);
+    requests[own].push_back(held);
     if (!asks_elsewhere || by_session)
         return;
     own.elsewhere = true;
     ++held->in_flight;
-    contacts[own].push_back(held);
+    requests[own].push_back(held);
 }
 
 /// Receives the replies to one renewal request: one reply for each hold of the request.
@@ -358,7 +362,7 @@ public:
         home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
-    /// Handles a failed request. The hold is not lost if the store is unreachable, because its
+    /// Handles a failed renewal request. An unreachable store does not end the hold, because the
     /// lease is still valid.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
@@ -375,8 +379,9 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Two kinds of failures are ignored. Either a later request has succeeded already, or the
-        // check of a hold with a fixed lease came so late that no replica could confirm it.
+        // Ignore two kinds of failures. In the first kind, a later request has succeeded already.
+        // In the second kind, the request only checked a hold with a fixed lease, and came so late
+        // that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -398,8 +403,8 @@ private:
     std::optional<boost::system::system_error> failed_;
 };
 
-asio::awaitable<void> renewal::contact(std::shared_ptr<engine> home,
-                                       request_content request_content, batch holds) {
+asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
+                                            request_content request_content, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
     // An earlier action in this loop may have ended some of these holds.
@@ -446,9 +451,9 @@ void renewal::answered(const shared_hold& held, const request_content& asked, ti
     else if (asked.lease_time > duration::zero())
         held->perhaps_extended(asked.lease_time);
     if (std::exchange(held->once_more, false))
-        held->contact_at = engine_.now();
+        held->request_at = engine_.now();
     else
-        set_next_contact(*held, std::max(sent_at, held->asked_at), drawn);
+        set_next_request(*held, std::max(sent_at, held->asked_at), drawn);
     schedule(*held);
 }
 
@@ -456,14 +461,15 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // `once_more` (ask again at once) stays set until the last pending request has ended.
+    // `once_more` means that the hold must be checked again at once. The flag stays set until the
+    // last pending request has ended.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
     const duration pause =
         at_once ? duration::zero() : retry_period(held.effective_lease(), left, held.refusals - 1);
     const time_point again_at = later(engine_.now(), pause - engine_.jitter(pause / 2));
-    held.contact_at = held.in_flight > 0 ? std::min(held.contact_at, again_at) : again_at;
+    held.request_at = held.in_flight > 0 ? std::min(held.request_at, again_at) : again_at;
     schedule(held);
 }
 
@@ -541,8 +547,8 @@ private:
     held_lock& held_;
 };
 
-/// The concurrent requests of one extension. The first reply decides the result, but every reply
-/// extends the hold.
+/// State of one extension, whose requests run concurrently. The first reply decides the result, but
+/// every reply extends the hold.
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
@@ -573,8 +579,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, but only until the given time or until the hold expires. The time of
-/// the expiry may move during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. Another
+/// extension may change the hold's expiry during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -585,9 +591,9 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
     }
 }
 
-/// Asks the store to extend the hold. If no reply comes in time, it sends a second request over
-/// another connection, concurrently. The second request does no harm, because two requests do not
-/// extend the hold twice.
+/// Asks the store to extend the hold. If no reply comes in time, sends the same request again over
+/// another connection, while the first is still pending. This does no harm: executed twice, the
+/// request extends the hold to the same length.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -599,8 +605,8 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_opti
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // A request ends at its deadline `answer_by`. If another extension has meanwhile moved the
-        // expiry of the hold, there is time for one more request.
+        // A request ends at its deadline `answer_by`. If another extension has meanwhile made the
+        // hold expire later, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -638,16 +644,16 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // A renewed hold keeps the longer of the two leases from now on.
+    // From now on, a renewed hold uses the longer of the two leases.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold,
-/// or, for a renewed hold, the whole lease if the lease is longer. It is at most the longest lease
-/// that the server allows now.
+/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
+/// If the hold is renewed and its whole lease is longer, it is the whole lease. It is never longer
+/// than the longest lease that the server allows now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();
@@ -655,8 +661,8 @@ duration whole_term(const held_lock& held) {
     return std::min(length, held.home->bounds().lease_max);
 }
 
-/// Maximum number of requests for one confirmation of a hold by replicas. Each extension that runs
-/// at the same time makes one more request necessary.
+/// Maximum number of requests until replicas have confirmed a hold. Each extension that runs at the
+/// same time makes one more request necessary.
 constexpr int confirmations_max = 5;
 
 asio::awaitable<failure> confirm_by(std::shared_ptr<held_lock> held, unsigned replicas) {

@@ -2,9 +2,9 @@
 // Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
 // (`hold_schedule`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
 //
-// There are two kinds of actions. A *renewal request* (`contact` in the code) asks the store: it
-// renews a hold, or checks that a hold with a fixed lease still exists. The *expiry* of a hold
-// depends only on the clock, even while a renewal request gets no reply.
+// There are two kinds of actions. A *renewal request* asks the store: it renews a hold, or checks
+// that a hold with a fixed lease still exists. The *expiry* of a hold depends only on the clock,
+// even while a renewal request gets no reply.
 //
 // If a renewal request gets no reply in time, it is not cancelled, because a late reply is still
 // useful: the validity is measured from when the request was sent. In the meantime two more
@@ -34,17 +34,17 @@ namespace holdfast::sync {
 
 class renewal {
 public:
-    /// Time window of a request: holds whose renewals are due within this time share one request.
+    /// Time window of a request. Holds whose renewals are due within this window share one request.
     static constexpr duration gather_within{1000};
 
-    /// Maximum number of holds in one request. A larger request would delay other requests to the
-    /// store.
+    /// Maximum number of holds in one request. A larger request would delay the requests that
+    /// follow it.
     static constexpr std::size_t batch_holds_max = 500;
-    /// Shortest time between two renewal requests of a read hold. If a reader of another program
-    /// with a short lease dies, the lock's lease stays short until this client extends it. So a
-    /// read hold sends requests often. A read hold with a fixed lease sends none when less time
-    /// than this is left.
-    static constexpr duration read_contact_min{100};
+    /// Shortest time between two renewal requests of a read hold. A reader of another program with
+    /// a short lease may shorten the lock's lease, and then die. The lease stays short until this
+    /// client extends it, so a read hold sends requests often. A read hold with a fixed lease sends
+    /// no request when less time than this is left.
+    static constexpr duration read_request_min{100};
 
     explicit renewal(engine&);
 
@@ -59,19 +59,21 @@ public:
     void abandon(held_lock&); ///< stops the renewal of a hold whose thread has ended
 
     /// Sends a renewal request for a hold at once. If a request is pending already, the new request
-    /// follows right after the reply to the pending request, because that reply may be outdated.
-    void contact_soon(held_lock&);
+    /// is sent after the reply to that request, because that reply may describe an older state.
+    void request_soon(held_lock&);
 
     /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
     /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
     /// over a tenth of the shortest lease of these holds.
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
-    /// Returns how many times revalidate() was called. If this number grows while a lock is
-    /// requested, the granted hold must be checked, too, because revalidate() did not know it.
+    /// Returns how many times revalidate() was called. If the number has changed while a lock was
+    /// being requested, the granted hold must be checked too, because revalidate() did not know it
+    /// yet.
     std::size_t revalidations() const { return revalidations_; }
 
-    /// Returns whether every hold in the schedule is abandoned, so that no caller releases it.
+    /// Returns whether every hold in the schedule is abandoned. No caller will release an abandoned
+    /// hold.
     bool idle() const { return schedule_.size() == abandoned_; }
     std::size_t watched() const { return schedule_.size(); }
     std::vector<std::shared_ptr<held_lock>> all() const;
@@ -107,8 +109,8 @@ private:
     static bool watches(const held_lock& held) { return held.in_schedule.is_linked(); }
     void begin(const shared_hold&);
     int draw();
-    static void set_next_contact(held_lock&, time_point last, int drawn);
-    void contact_by(held_lock&, time_point);
+    static void set_next_request(held_lock&, time_point last, int drawn);
+    void request_by(held_lock&, time_point);
     void schedule(held_lock&);
     void enter(held_lock&, time_point acts_at);
     void leave(held_lock&);
@@ -118,7 +120,7 @@ private:
     void act_on(shared_hold, time_point now, requests_by_content&);
     void send(const shared_hold&, time_point now, requests_by_content&);
     void tell_unanswered(held_lock&, time_point now);
-    static asio::awaitable<void> contact(std::shared_ptr<engine>, request_content, batch);
+    static asio::awaitable<void> send_request(std::shared_ptr<engine>, request_content, batch);
     /// Handles the reply for one hold. `drawn` is a random number, the same for the whole request.
     void answered(const shared_hold&, const request_content&, time_point sent_at, const answer&,
                   int drawn);
@@ -139,9 +141,9 @@ private:
 /// only.
 void extend(std::shared_ptr<held_lock>, duration length, release_handler);
 
-/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time.
-/// Completes when they have confirmed. `replicas` must be more than before. From then on the hold
-/// always needs `replicas` confirmations. Call it on the executor only.
+/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time, and
+/// completes after their confirmation. `replicas` must be more than the hold required before. From
+/// then on, every renewal of the hold needs `replicas` confirmations. Call it on the executor only.
 void confirm(std::shared_ptr<held_lock>, unsigned replicas, release_handler);
 
 } // namespace holdfast::sync

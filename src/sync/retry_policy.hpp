@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retry policy: how long a call tolerates a store that does not reply, when the call retries, and
-// how many requests a waiter may send to the store.
+// Rules for retries: for how long a call keeps trying while the store does not reply, when it
+// retries, and how many requests a waiter may send to the store.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -21,13 +21,14 @@ inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether the store has certainly not executed the failed request, and a retry may help.
+/// Returns whether two things are true: the store has certainly not executed the failed request,
+/// and a retry may help.
 inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }
 
-/// Returns whether the server refused the request itself. Returns false for other refusals: failed
-/// authentication, an untrusted server, or lack of memory.
+/// Returns whether the server refused the request itself. Returns false if the refusal has another
+/// reason: failed authentication, an untrusted server, or lack of memory.
 inline bool is_refusal(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
@@ -62,8 +63,8 @@ private:
     duration next_ = how_.first;
 };
 
-/// Returns how much of the time from `begin` to `end` the process certainly stood still, if it
-/// would otherwise have taken at most `longest`.
+/// Returns for how long the process certainly stood still between `begin` and `end`. Without a
+/// pause of the process, that time would have been at most `longest`.
 inline duration pause_of_process(time_point begin, time_point end, duration longest) {
     return std::max(end - begin, longest) - longest; // `longest` may be duration::max()
 }
@@ -72,8 +73,8 @@ class retry_policy {
 public:
     explicit retry_policy(engine& home)
         : retry_policy{home, home.bounds().time_limit} {}
-    /// Creates the policy for tries that take at most `longest`. A try that takes longer includes a
-    /// pause of the process. `duration::max()`: a try may take any time.
+    /// Creates the policy for attempts that take at most `longest`. An attempt that takes longer
+    /// includes a pause of the process. `duration::max()`: an attempt may take any time.
     retry_policy(engine& home, duration longest)
         : home_{home}
         , longest_{longest}
@@ -114,10 +115,10 @@ private:
     std::exception_ptr last_;
 };
 
-/// Calls `query` and returns its result. If another server can take over from a dead server,
+/// Calls `query` and returns its result. If another server can take over when a server dies,
 /// repeats the query while no server can be reached, for at most `unavailable_timeout`. If the
-/// store has only one server, the first error is thrown, so that a caller learns of it at once.
-/// `may_repeat` returns whether the query may be repeated after this error.
+/// store has only one server, throws the first error, so that the caller learns of it at once.
+/// `may_repeat` decides, for each error, whether the query may be repeated.
 template <typename Query>
 std::invoke_result_t<Query&>
 outlast_failover(std::shared_ptr<engine> home, Query query,
@@ -139,19 +140,19 @@ outlast_failover(std::shared_ptr<engine> home, Query query,
     }
 }
 
-// Rate limit for the requests of one waiter. Any program may publish on the channel of a lock. So
-// without the limit, a flood of notifications would cause a flood of requests.
+// Limits how often one waiter sends requests. Any program may publish on the channel of a lock.
+// Without the limit, a flood of notifications would cause a flood of requests.
 
 class attempt_pacer {
 public:
-    /// Mean time from one request to the next during a flood of notifications.
+    /// Mean time between two requests during a flood of notifications.
     static constexpr duration between_looks{5};
 
     /// Number of requests that a waiter may send without delay after a quiet time. Most waits need
-    /// no more requests than this.
+    /// fewer requests than this.
     static constexpr int prompt_looks = 4;
 
-    /// Returns when a request that a caller wants to send at `now` may be sent.
+    /// Returns the time at which a request may be sent that the caller wants to send at `now`.
     time_point next(time_point now) {
         const time_point at = std::max(now, paid_until_ - (prompt_looks - 1) * between_looks);
         paid_until_ = later(std::max(paid_until_, now), between_looks);

@@ -7,8 +7,8 @@
 namespace holdfast::sync {
 namespace {
 
-// These two variables outlive all other objects of the thread. Objects that are destroyed at the
-// thread's end may still use locks.
+// These two variables outlive all other thread-local objects. While a thread ends, the destructors
+// of these objects may still use locks.
 constinit thread_local std::uint64_t own_number = 0;
 constinit thread_local bool has_ended = false;
 
@@ -78,7 +78,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    // This entry is a part of a composite hold that was lost.
+    // This entry is a part of a lost composite hold (hold on several locks).
     if (here.lent && here.count == 1 && !here.hold->is_valid()) {
         gone = std::move(here);
         entries_.erase(found);
@@ -111,7 +111,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
-    // The thread has also locked this member by itself, and keeps that share.
+    // The thread has also locked this member alone, and keeps that share of the hold.
     if (found->second.count > 1) {
         (void)found->second.hold->share();
         found->second.lent = false;

@@ -17,8 +17,8 @@
 
 namespace holdfast::sync {
 
-/// Returns a number that identifies the calling thread. Unlike a thread id of the system, the
-/// number is never used again.
+/// Returns a number that identifies the calling thread. No other thread ever gets the same number,
+/// while the system may use a thread id again.
 std::uint64_t this_thread_number();
 
 /// How a thread holds a lock: exclusively (`alone`), `shared`, or as a lock that consists of
@@ -52,14 +52,14 @@ public:
 
     entry find(std::string_view name, side); ///< finds the entry of this thread
     void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
-    /// Adds a part of a composite hold (hold on several locks). The entry is removed only by
-    /// take_back_lent(), or when the hold is lost. If the thread has meanwhile also locked the part
-    /// by itself, take_back_lent() keeps that share.
+    /// Adds a part of a composite hold (hold on several locks). Only take_back_lent() removes the
+    /// entry, or the loss of the hold. If the thread has meanwhile also locked this part alone,
+    /// take_back_lent() keeps that share.
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count. Returns the entry as it was before. If the entry is a part of a
-    /// composite hold (`lent`) with a count of 1, changes nothing and returns an empty entry.
+    /// Subtracts 1 from the count, and returns the entry as it was before. If the entry is a part
+    /// of a composite hold (`lent`) and its count is 1, changes nothing and returns an empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
     void let_go();                      ///< drops all entries of all threads

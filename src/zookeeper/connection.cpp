@@ -8,7 +8,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Maximum bytes of an answer to a four-letter word (a server command). Useful answers have less.
+/// Maximum number of bytes in an answer to a four-letter word (a server command). Useful answers
+/// are shorter.
 constexpr std::size_t words_most = 16 * 1024;
 
 } // namespace

@@ -19,15 +19,14 @@ class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
 
-    /// Returns the next frame of the received bytes. Returns an empty result if no frame is
-    /// complete.
+    /// Returns the next frame of the received bytes. Returns nothing if no frame is complete.
     std::optional<std::string_view> next();
 
     /// Receives until a frame is complete, without a time limit. Use it only for the handshake.
     asio::awaitable<std::string> frame();
 
-    /// Receives all bytes until the server closes the connection. Use it for the answer to a
-    /// four-letter word (a command of ZooKeeper's servers), which has no frames.
+    /// Receives all bytes until the server closes the connection. This is the form of the answer to
+    /// a four-letter word (a command of ZooKeeper's servers), which has no frames.
     asio::awaitable<std::string> words();
 
 private:
@@ -38,10 +37,10 @@ private:
     std::optional<std::string> words_; // set while the answer to a four-letter word is read
 };
 
-// The handshake on a new connection, before any request. All functions throw `net::failure`.
+// The handshake on a new connection, before any request. All its functions throw `net::failure`.
 
-/// Opens or resumes a session. The server may answer with another session than the requested
-/// session.
+/// Opens or resumes a session. The server may grant another session than the one that was
+/// requested.
 asio::awaitable<welcome> greet(connection&, const greeting&);
 
 /// Logs in with a user name and a password. Call it on each new connection before all requests,

@@ -19,8 +19,8 @@ namespace {
 constexpr net::option_checks check{"zookeeper::options"};
 
 constexpr duration session_shortest{100};
-/// Maximum length of the chroot and of the root, in bytes. A path continues with node names, and a
-/// server accepts at most a megabyte in one request.
+/// Maximum length of the chroot and of the root, in bytes. The names of nodes follow these paths,
+/// and a server accepts at most a megabyte in one request.
 constexpr std::size_t path_bytes_max = 1000;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -98,7 +98,7 @@ options checked(options how) {
 
 namespace {
 
-/// Session that uses a `session_client`. All calls hold a reference to the session client, so the
+/// Session that uses a `session_client`. Each call holds a reference to the session client, so the
 /// session may be destroyed while calls are running. Arguments of co_await are named variables
 /// here, because g++ 12 destroys some temporaries twice.
 class kept_session final : public session {
@@ -151,7 +151,8 @@ shared_request asked(session_client& of, message what) {
     return made;
 }
 
-/// Returns true for success, and false for the error `expected`. Throws for any other error.
+/// Returns true if the request succeeded, and false if it failed with the error `expected`. Throws
+/// for any other error.
 bool went_well(const request& done, std::int32_t expected, const std::string& in_words) {
     if (done.error != answered::well && done.error != expected)
         throw failure_of(done.error, in_words);
@@ -187,9 +188,9 @@ listing listing_of(const request& done, const std::string& path) {
 }
 
 /// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
-/// that a node does not exist: a missing chroot must not look like a free lock. The check ends by
-/// the time limit of that request. It is repeated each time, because somebody may delete the chroot
-/// while clients use it.
+/// that a node does not exist, because a missing chroot must not look like a free lock. The check
+/// ends at the time limit of that request. It is repeated each time, because the chroot may be
+/// deleted while clients use it.
 asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
     const std::string& chroot = home->how().chroot;
     if (chroot.empty())
@@ -200,7 +201,8 @@ asio::awaitable<void> require_chroot(shared_session_client home, shared_request 
     co_await home->settled_by(done, limit);
     if (went_well(*done, answered::no_node, asks))
         co_return;
-    // Sync and ask again: a server that lags behind may not know yet that the chroot was created.
+    // A server that lags behind may not know yet that the chroot was created. So sync, and ask
+    // again.
     const shared_request synced = asked(*home, sync_message(chroot));
     done = asked(*home, exists_message(chroot));
     co_await home->settled_by(done, limit);
@@ -225,8 +227,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
     co_return creation_of(*home, *done, node);
 }
 
-/// Throws a failure that occurred after a node was created, with a code that does not mean "nothing
-/// was carried out". Otherwise the caller would forget the node.
+/// Throws the failure of a request that followed the creation of a node. The code never means
+/// "nothing was executed", because the caller would then forget the node.
 [[noreturn]] void fail_behind_creation(const net::failure& why) {
     const bool nothing_done = why.code() == errc::refused || why.code() == errc::unreachable ||
                               why.code() == errc::overloaded;
@@ -242,8 +244,8 @@ asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_n
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // The server answers the list request after the creation, so it is enough to wait for the
-        // list.
+        // The server answers in order, so when the answer to the list request has come, the
+        // creation is answered, too.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
@@ -324,7 +326,8 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // This write may be enough as a proof. If it is not, resume the session below and write again.
+    // If a server answers this write, the session may be proved for long enough. Otherwise resume
+    // the session on a new connection and write again.
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;
@@ -345,9 +348,9 @@ asio::awaitable<std::vector<bool>> kept_session::confirm(std::span<const std::st
     co_await home->settled_by(done, limit);
     went_well(*done, answered::no_node, "a check");
     const auto found = read_checks(done->body, whole.size());
-    // The check stops at the first missing node, so the nodes after it must be checked again. A
-    // server answers the requests of a session in order, so the new answers show a state that is at
-    // least as new as the write.
+    // The server's check stops at the first missing node, so the nodes after it must be checked
+    // again. A server answers the requests of a session in order, so the new answers show a state
+    // that is at least as new as the write.
     std::vector<shared_request> again(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i)
         if (!found[i])

@@ -55,7 +55,7 @@ bool jute_reader::flag() {
     return take(1).front() != '\0';
 }
 
-/// Reads the length of a text or list. Returns zero for the length -1, which stands for null.
+/// Reads the length of a text or a list. Returns zero for the length -1, which stands for null.
 std::size_t jute_reader::length(std::size_t least_bytes_each) {
     const std::int32_t said = number();
     if (said < -1)
@@ -235,7 +235,7 @@ void compose_digest(std::string& out, const credentials& who) {
     jute_writer to{out};
     to.number(number_of::authentication).number(as_number(opcode::authenticate));
     to.number(0).text("digest");
-    // Append the parts one by one, so that no copy of the password stays in memory.
+    // Append the parts one by one. A joined string would leave a copy of the password in memory.
     to.number(static_cast<std::int32_t>(who.user.size() + 1 + password.size()));
     out.append(who.user).append(":").append(password);
     end_frame(out, begun_at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZooKeeper's protocol: the encoding (Jute), frames, the requests of a session, the readers of the
-// answers, and the meaning of error numbers. The code here does no I/O.
+// ZooKeeper's protocol: the encoding (Jute), the frames, the requests of a session, the functions
+// that read the answers, and the meaning of error numbers. The code here does no I/O.
 #pragma once
 
 #include "net/failure.hpp"
@@ -37,8 +37,8 @@ private:
     std::string& out_;
 };
 
-/// Reader of encoded bytes. It throws `net::failure` (protocol) instead of reading beyond the end,
-/// and instead of reserving memory for more elements than the bytes can contain.
+/// Reader of encoded bytes. If it would read beyond the end, or if the bytes announce more elements
+/// than they can contain, it throws `net::failure` (protocol).
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes)
@@ -60,8 +60,8 @@ private:
     std::string_view rest_;
 };
 
-/// Splitter of received bytes into frames. Each frame begins with its length. If a frame is too
-/// long, the splitter throws `net::failure` (protocol) before it reserves memory for the frame.
+/// Splits received bytes into frames; each frame begins with its length. If a frame is too long,
+/// throws `net::failure` (protocol) before it reserves memory for the frame.
 class frame_reader {
 public:
     explicit frame_reader(std::size_t frame_bytes_max)
@@ -79,8 +79,8 @@ private:
     std::size_t taken_ = 0; // number of bytes of buffer_ that were already returned
 };
 
-/// The next two functions write a frame. Call begin_frame(), append the content, and then call
-/// end_frame() with the result of begin_frame().
+/// The next two functions write a frame. Call begin_frame(), append the content, and pass the
+/// result of begin_frame() to end_frame().
 std::size_t begin_frame(std::string& out);
 void end_frame(std::string& out, std::size_t begun_at);
 
@@ -103,7 +103,8 @@ enum class opcode : std::int32_t {
     close_session = -11,
 };
 
-/// Numbers of messages that are no ordinary requests, whose numbers begin at one.
+/// Numbers of messages that are no ordinary requests. The numbers of ordinary requests begin at
+/// one.
 namespace number_of {
 inline constexpr std::int32_t event = -1;
 inline constexpr std::int32_t ping = -2;
@@ -136,11 +137,11 @@ message create_message(std::string_view path, std::string_view data, node_mode, 
 message remove_message(std::string_view path);
 message exists_message(std::string_view path);
 message get_message(std::string_view path, bool watched);
-/// The request is refused if the data have another version than `version`; -1: any version.
+/// The server refuses the request if the version of the data is not `version`; -1: any version.
 message set_message(std::string_view path, std::string_view data, std::int32_t version = -1);
 message list_message(std::string_view path, bool watched);
 message sync_message(std::string_view path);
-/// Makes a request that checks, as a write, whether the nodes exist. `paths` must not be empty.
+/// Makes a write request that checks whether the nodes exist. `paths` must not be empty.
 message check_message(std::span<const std::string> paths);
 
 /// Appends a message to `out` as a frame.
@@ -150,8 +151,8 @@ void compose_digest(std::string& out, const credentials&);
 
 /// First frame that the client sends on a connection.
 struct greeting {
-    /// Newest zxid (transaction number) that the client has seen. A server with older data refuses
-    /// the client.
+    /// Newest zxid (transaction number) that this client has seen. A server whose data is older
+    /// refuses the client.
     std::int64_t last_zxid = 0;
     std::int32_t timeout_ms = 0;
     std::int64_t id = 0;    ///< id of the session to resume; zero: open a new session
@@ -189,11 +190,12 @@ created_node read_created(std::string_view body);
 node_data read_data(std::string_view body);
 std::vector<std::string> read_children(std::string_view body);
 
-/// Returns for each check whether its node exists. The checks end at the first missing node, so the
-/// entries after this node are empty.
+/// Returns, for each check, whether its node exists. The server stops at the first missing node, so
+/// the entries after that node are empty.
 std::vector<std::optional<bool>> read_checks(std::string_view body, std::size_t count);
 
-/// Makes a failure from the error number in an answer. `asked` names the request in its text.
+/// Makes a failure from the error number in an answer. `asked` is the name of the request, for the
+/// failure's text.
 net::failure failure_of(std::int32_t error, std::string_view asked);
 
 } // namespace holdfast::zookeeper

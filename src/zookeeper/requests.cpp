@@ -13,8 +13,8 @@ namespace {
                        "an answer that nobody asked for, number " + std::to_string(number)};
 }
 
-/// Returns whether the request was carried out. A write is carried out when the ensemble has agreed
-/// on it. Errors about throttling or sessions come from a single server that has not asked the
+/// Returns whether the request was executed. A write is executed when the ensemble has agreed on
+/// it. Errors about throttling or sessions come from a single server, which has not asked the
 /// ensemble. All other errors that can occur here are in the list below.
 bool is_carried_out(std::int32_t error) {
     return error == answered::well || error == answered::no_node ||
@@ -105,8 +105,8 @@ void requests::give_up(request& one) {
         settle(one);
 }
 
-/// Removes settled requests from the front of the queue. A settled request in the middle of the
-/// queue is removed later, when it reaches the front.
+/// Removes settled requests from the front of the queue. A settled request that is not at the front
+/// is removed later, when it gets there.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the requests without an answer, by number, and table of the watchers of nodes. The
+// Table of the requests that have no answer yet, by number, and table of the watchers of nodes. The
 // tables do no I/O and read no clock.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace holdfast::zookeeper {
 
 class inline_caller;
 
-/// A request. It lives until it is settled: answered, failed or given up. The caller and `requests`
-/// share the object.
+/// A request. It exists until it is settled: answered, failed or given up. The caller and
+/// `requests` share the object.
 struct request {
     explicit request(message m)
         : what{std::move(m)} {}
@@ -43,11 +43,11 @@ struct request {
     std::string body{};     ///< body of the answer
     std::shared_ptr<const net::failure> failed{};
 
-    /// Handler of the waiting caller; may be empty. Call swap and do not assign, because the move
-    /// assignment of Boost 1.81 recurses without end.
+    /// Handler that resumes the waiting caller; may be empty. Use swap and do not assign, because
+    /// the move assignment of Boost 1.81 recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
-    /// Calling thread that itself waits for this request. Null: no such thread.
+    /// Calling thread that waits for this request itself. Null: there is none.
     zookeeper::inline_caller* inline_caller = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
@@ -70,28 +70,29 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// Request that the frame answers, if its caller still waits; otherwise null.
+        /// Request that the frame answers. Null if there is none, or if its caller no longer waits.
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
-        /// Time at which the request was sent, if the frame says that the request was carried out.
+        /// Time at which the request was sent, if the frame says that the request was executed.
         /// Empty: the server refused the request, or the frame is not an answer.
         std::optional<time_point> done{};
         bool is_write = false; ///< true: the request was a write
         std::int32_t error = 0;
     };
-    /// Reads a frame. Throws `net::failure` (protocol) if the frame is not the answer to a request.
+    /// Reads a frame. Throws `net::failure` (protocol) if the frame is neither an event nor the
+    /// answer to a request.
     heard hear(std::string_view frame);
 
-    /// Stops waiting for the request. If the request was already sent, its answer is still expected
-    /// but ignored.
+    /// Ends the wait for the request. If the request was already sent, its answer is ignored when
+    /// it comes.
     void give_up(request&);
     /// Settles and returns the requests that were made at or before `asked_by`.
     std::vector<shared_request> late(time_point asked_by);
     /// Returns the time at which the oldest unsettled request was made.
     std::optional<time_point> oldest() const;
 
-    /// Settles and returns all requests that were sent. These requests get no answers any more,
+    /// Settles and returns all requests that were sent and have no answer. No answers will come,
     /// because the connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();
@@ -115,8 +116,8 @@ private:
     std::int32_t next_number_;
 };
 
-/// Table of the watchers of nodes. Each watcher is called once. The server has its own list for
-/// each connection and path, so an event may have no watcher in this table. Such an event is
+/// Table of the watchers of nodes. Each watcher is called once. The server keeps its own list for
+/// each connection and path, so an event may belong to no watcher of this table; such an event is
 /// ignored.
 class watches {
 public:
@@ -125,7 +126,7 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        /// Callback. Empty: it was called, or the watcher was removed.
+        /// Callback of the watcher. Empty: it was called already, or the watcher was removed.
         std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;

@@ -32,10 +32,10 @@ public:
     const std::vector<server_address>& all() const { return servers_; }
     std::size_t present() const { return at_; } ///< index of the current server
 
-    /// Returns the timeout for an attempt to connect. The timeout is short at first, because a
-    /// server may accept the connection and then send nothing. The attempt must leave time for the
-    /// other servers before the session expires. The timeout doubles with each round over all
-    /// servers, because the network may be slow.
+    /// Returns the timeout for an attempt to connect. The timeout is short at first: a server may
+    /// accept the connection and then send nothing, and enough time must be left to try the other
+    /// servers before the session expires. The timeout doubles with each round over all servers,
+    /// because the network may be slow.
     duration attempt_timeout(duration longest, std::optional<duration> session_timeout) const;
 
     /// Leaves the current server, and makes the next server current. Returns how long to wait
@@ -44,7 +44,7 @@ public:
     /// Returns whether all servers have failed since a server last worked.
     bool all_failed() const { return failed_ >= servers_.size(); }
 
-    /// Stores that the current server worked well for a while.
+    /// Notes that the current server has worked for a while.
     void served();
 
 private:
@@ -60,8 +60,8 @@ private:
 /// closes the connection after its answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
-/// Adds the facts in the answer to `to`. If the answer has another form, adds nothing. An example
-/// is the answer of a proxy that blocks "srvr".
+/// Adds the facts in the answer to `to`. An answer of another form adds nothing, for example the
+/// answer of a proxy that blocks "srvr".
 void read_facts(std::string_view answer, server_seen& to);
 
 } // namespace holdfast::zookeeper

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private interface below src/store/zookeeper: one session at an ensemble, and its requests.
-// The store does not know connections, servers or frames. Tests implement the interface with a
-// model. Another client library could be used, too (docs/adr says why holdfast has its own client).
+// Private interface below src/store/zookeeper: one session at an ensemble, and its requests. Code
+// above it does not know connections, servers or frames. Tests implement this interface with a
+// model. Another client library could implement it, too (docs/adr says why holdfast has its own
+// client).
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -65,16 +66,16 @@ struct session_state {
     std::int64_t id = 0;    ///< zero: there is no session at the moment
     duration timeout{};     ///< timeout that the ensemble granted
     bool connected = false; ///< true: requests can be sent
-    /// Time before which the ensemble has surely not ended the session. It is a time of the
-    /// client's clock, with a margin for drift. Answered writes move this time forward. Answers
-    /// that come from a single server alone do not move it.
+    /// Time until which the ensemble has certainly not ended the session. It is a time of the
+    /// client's clock, with a margin for drift. Each answered write moves it forward; an answer
+    /// that comes from a single server alone does not.
     time_point alive_until = time_point::min();
 };
 
 /// Report of one server of the list about itself.
 struct server_seen {
     std::string address{};
-    /// Reason why the server serves no clients, or did not reply. Empty: the server serves clients.
+    /// Why the server serves no clients, or did not reply. Empty: the server serves clients.
     std::string trouble{};
     duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported
@@ -87,11 +88,12 @@ struct survey {
     std::vector<server_seen> servers{};
 };
 
-/// Events of a session, reported on the executor. A new session owns no node of the earlier
-/// session. The listener itself must report its holds as doubtful (`store_context::revalidate`).
+/// Events of a session, reported on the executor. A new session owns none of the earlier session's
+/// nodes. The listener must tell the client that its holds may be lost
+/// (`store_context::revalidate`).
 enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
-    /// The same session has a connection again. All watches have fired, and no watch remains.
+    /// The same session has a connection again. All watches have fired, so none exists any more.
     resumed,
     /// The session has expired, or may have expired according to the client's clock. Its nodes are
     /// deleted now or soon.
@@ -117,7 +119,7 @@ class session {
 public:
     virtual ~session() = default;
 
-    /// Reason why no node was created: the parent does not exist, or the path already exists.
+    /// Why no node was created: the parent does not exist, or the path already exists.
     enum class refusal : std::uint8_t { none, no_parent, exists };
     struct creation {
         refusal why = refusal::none;
@@ -125,8 +127,8 @@ public:
     };
     virtual asio::awaitable<creation> create(new_node) = 0;
 
-    /// Result of creating a node and then listing the children of `parent`. Both requests are sent
-    /// in one write.
+    /// Result of two requests that are sent in one write: the creation of a node, and a list of the
+    /// children of `parent`.
     struct created_and_listed {
         creation made{};
         listing children{};
@@ -137,10 +139,11 @@ public:
 
     virtual asio::awaitable<std::optional<node_data>> get(std::string path) = 0;
 
-    /// Replaces the node's data, whatever their version is. Returns false if there is no node.
+    /// Replaces the node's data, whatever their version is. Returns false if the node does not
+    /// exist.
     virtual asio::awaitable<bool> set(std::string path, std::string data) = 0;
-    /// Replaces the node's data if their version is `version` (`node_stat::version`). Returns false
-    /// if there is no node, or if the data have another version.
+    /// Replaces the node's data if the version of the data is `version` (`node_stat::version`).
+    /// Returns false if the node does not exist, or if the version is another one.
     virtual asio::awaitable<bool> set_if_unchanged(std::string path, std::string data,
                                                    std::int32_t version) = 0;
 
@@ -150,44 +153,45 @@ public:
     virtual asio::awaitable<removal> remove(std::string path) = 0;
 
     /// Waits until the connected server has received every change that the ensemble made before
-    /// this call. The completion of the call does not prove that the server still belongs to the
-    /// ensemble.
+    /// this call. Completion does not prove that the server still belongs to the ensemble.
     virtual asio::awaitable<void> sync(std::string path) = 0;
 
-    /// Returns for each path whether its node exists. The check is a *write* that the ensemble
-    /// agrees on, so the answer moves `state().alive_until` forward. With no paths, the call only
+    /// Returns, for each path, whether its node exists. The check is a *write* that the ensemble
+    /// agrees on, so the answer moves `state().alive_until` forward. An empty list of paths only
     /// moves that time; at most 500 paths are allowed. The call stops waiting at `answer_by` or
     /// after `command_timeout`, whichever is earlier.
     virtual asio::awaitable<std::vector<bool>> confirm(std::span<const std::string> paths,
                                                        time_point answer_by) = 0;
 
-    /// Rings the alarm `wake` once: when the node's data changes, the node is deleted, or the
-    /// session is resumed or has ended. After that, watch the node again and read it, because
-    /// changes between two watches are not reported. Returns null if the node does not exist.
+    /// Rings the alarm `wake` once: when the node's data changes, when the node is deleted, or when
+    /// the session is resumed or has ended. Changes between two watches are not reported, so after
+    /// a ring, watch the node again and read it. Returns null if the node does not exist.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
-    /// Does the same as the other `watch_node`, but calls the callback `whom` and rings no alarm.
+    /// Does the same as the other `watch_node`, but calls the callback `whom` instead of ringing an
+    /// alarm.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                                std::function<void()> whom) = 0;
-    /// Result of watching a node's children. The alarm `wake` rings once: when a child is created
-    /// or deleted, or when the session is resumed or has ended. The result also contains the
-    /// current children.
+    /// Result of watching the children of a node: the present children, and the watch. The alarm
+    /// `wake` rings once: when a child is created or deleted, or when the session is resumed or has
+    /// ended.
     struct watched_listing {
         listing children{};
         std::unique_ptr<watch> children_watched{};
     };
     virtual asio::awaitable<watched_listing> list_and_watch(std::string path, alarm& wake) = 0;
 
-    /// Asks each server of the list about itself, one after the other, over separate connections.
-    /// `connect_timeout` limits each connection. If a server cannot be asked, the result says so;
-    /// the call does not throw. If a name has several addresses, only one of its servers is asked.
+    /// Asks each server of the list about itself, one after the other, each over a connection of
+    /// its own. `connect_timeout` limits each connection. If a server cannot be asked, the result
+    /// says so; the call does not throw. If a name has several addresses, only one of its servers
+    /// is asked.
     virtual asio::awaitable<survey> look_around() = 0;
 
     /// Proves that the session still exists. Does nothing if the ensemble cannot end the session
     /// within the next sixth of the session's timeout. Otherwise sends a write. If the write is not
-    /// enough, resumes the session over a new connection and sends another write. The proof is
-    /// needed after the process was suspended. An answer after a suspension proves nothing until
-    /// half of the timeout has passed. But the leader learns at once that a session was resumed, so
-    /// a resumption is a proof together with the next write.
+    /// proof enough, resumes the session over a new connection and sends another write. The proof
+    /// is needed after the process was suspended. For half of the timeout after a suspension, an
+    /// answer alone proves nothing. But the leader learns at once of a resumption, so the
+    /// resumption and the next write together are a proof.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
@@ -199,8 +203,7 @@ public:
     /// a minute.
     virtual std::shared_ptr<void> in_use() = 0;
 
-    /// Registers a listener. The listener is called on the executor until the returned object is
-    /// destroyed.
+    /// Registers a listener. It is called on the executor until the returned object is destroyed.
     virtual std::unique_ptr<watch> on_news(std::function<void(session_news)>) = 0;
 
     virtual duration command_timeout() const noexcept = 0;

@@ -19,12 +19,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Longest session timeout that the client asks for. No ensemble grants a longer timeout, and the
-/// protocol stores the timeout in 32 bits.
+/// Longest session timeout that the client asks for. No ensemble grants more, and the timeout has
+/// 32 bits in the protocol.
 constexpr duration timeout_longest = std::chrono::hours{24};
 
-/// Thrown when the session has ended. The server has not failed, so the client connects again at
-/// once.
+/// Exception that says that the session has ended. No server has failed, so the client connects
+/// again at once.
 struct session_has_ended {};
 
 } // namespace
@@ -128,7 +128,7 @@ void session_client::connect() {
 }
 
 asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
-    // Continue in a later handler, because the caller has not begun to wait for its request yet.
+    // Continue in a later handler, because the caller does not wait for its request yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -193,8 +193,8 @@ asio::awaitable<void> session_client::begin_session(connection& line) {
         co_await log_in(line, who);
 }
 
-/// Closes an earlier session that has ended according to the client's clock. The server may still
-/// keep that session, and then the session's nodes block other clients.
+/// Closes an earlier session that has ended by the client's clock. The server may still keep that
+/// session, whose nodes would then block other clients.
 asio::awaitable<void> session_client::close_expired_session(connection& line) {
     const greeting said = expired_session_->to_greet({});
     const welcome told = co_await greet(line, said);
@@ -214,8 +214,7 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers do not report that a session is unknown to them, but grant another session
-    // instead.
+    // Some servers do not say that they do not know a session. They grant another session instead.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -247,7 +246,7 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // Opening a session is a write, but resuming a session is not.
+    // The ensemble opens a session with a write, but resumes it without one.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();
@@ -258,8 +257,8 @@ void session_client::conversation_begins() {
     tell(opened ? session_news::opened : session_news::resumed);
 }
 
-/// Reports the granted session timeout if it is not the wanted timeout, once for each value. The
-/// user then knows for how long the holds of a dead client block other clients.
+/// Reports the granted session timeout if it differs from the wanted timeout, once for each value.
+/// So the user knows how long the holds of a dead client block other clients.
 void session_client::report_other_timeout() {
     const duration wanted = wanted_timeout(), granted = session_.timeout;
     if (granted == wanted || granted == reported_timeout_ || !home_.tell)
@@ -287,7 +286,8 @@ void session_client::conversation_ended(const net::failure& why) {
     if (!closed_ && !leaves_) {
         connectivity_.gone(from, lost);
         trouble_ = lost;
-        // Reset the backoff late, because a server may close each new connection at once.
+        // Reset the backoff only after a longer connection, because a server may close each new
+        // connection at once.
         if (home_.time.now() - connected_since_ > how_.backoff_max)
             servers_.served();
         go_on_elsewhere();
@@ -512,8 +512,8 @@ void session_client::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's own completion handler threw an exception. The exception must leave the
-        // function that runs the executor, as usual in Asio. It must not end this loop.
+        // The user's completion handler has thrown an exception. As usual in Asio, the function
+        // that runs the executor must throw it. The exception must not end this loop.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(home_.executor, std::move(throw_again));
     }
@@ -528,7 +528,7 @@ void session_client::fail(const std::vector<shared_request>& all, const net::fai
         resume(*one);
 }
 
-/// Fails the requests now. Resumes their callers after this call has returned.
+/// Marks the requests as failed now. Resumes their callers only after this call has returned.
 void session_client::fail_later(const std::vector<shared_request>& all, const net::failure& why) {
     const auto shared = std::make_shared<const net::failure>(why);
     for (const shared_request& one : all) {
@@ -542,7 +542,7 @@ void session_client::fail_later(const std::vector<shared_request>& all, const ne
     }
 }
 
-/// Closes the session at the server. When the answer comes, the connection is cut.
+/// Closes the session at the server. The connection is cut when the answer has come.
 void session_client::say_goodbye(const shared_request& goodbye) {
     goodbye->on_answer = [this](const request&) {
         leaves_ = true;
@@ -561,8 +561,8 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 // operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the calling thread's `inline_call` (its stay in the client's monitor) if that thread may
-/// run its request itself. Otherwise returns null.
+/// Returns the calling thread's `inline_call` (the time that it spends in the client's monitor) if
+/// the thread may run its request itself. Otherwise returns null.
 runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
@@ -575,8 +575,8 @@ void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     wait_by(mine);
 }
 
-/// Sends the queued requests. The calling thread leaves the monitor for the write. Other threads
-/// can queue requests during the write, and these requests are then sent, too.
+/// Sends the queued requests. While the calling thread writes, it is outside the monitor, so other
+/// threads can queue requests. These requests are then sent, too.
 void session_client::flush_by(inline_caller& mine) {
     const shared_connection line = line_;
     while (connected_ && line_ == line && line->can_send()) {
@@ -602,8 +602,8 @@ bool session_client::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// Reads answers until this thread's request is settled. Returns false if another thread is
-/// reading; the other thread then wakes this thread.
+/// Reads answers until this thread's request is settled. If another thread is reading, returns
+/// false; the other thread then wakes this thread.
 bool session_client::read_by(inline_caller& mine) {
     if (!can_be_read_here())
         return false;
@@ -632,8 +632,8 @@ void session_client::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read from the socket. Chooses the inline caller that arrived last, because
-/// it will probably wait longest. If there is no inline caller, the background thread reads.
+/// Lets another thread read from the socket: the inline caller that arrived last, because it will
+/// probably wait longest. If there is no inline caller, the background thread reads.
 void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
@@ -647,14 +647,14 @@ void session_client::hand_reading_on() {
 
 namespace {
 
-/// Path of the node that a heartbeat checks. The check is a write even if somebody has deleted the
-/// chroot and this node does not exist.
+/// Path of the node that a heartbeat checks. The check counts as a write even if the node does not
+/// exist, for example because the chroot was deleted.
 constexpr const char* always_there = "/";
 
 } // namespace
 
-/// Returns how long a server may owe an answer before the client leaves it. If there are other
-/// servers, enough time must remain to resume the session at one of them.
+/// Returns for how long the client tolerates a missing answer before it leaves the server. If there
+/// are other servers, enough time must remain to resume the session at one of them.
 duration session_client::silence_max() const {
     return session_.timeout / (servers_.size() > 1 ? 6 : 3);
 }
@@ -697,10 +697,10 @@ void session_client::limit_reached(time_point now) {
 }
 
 /// Sends a heartbeat: a ping, or a write if the session is in use and its last write is old. A ping
-/// proves nothing yet. The reply to a write proves that the ensemble also received the requests
-/// answered half a session timeout earlier (`session_lease`). So the first write after idle time
-/// proves a ping from at most two thirds of the timeout ago. Therefore at least a third of the
-/// timeout is left, minus the possible drift of the clocks.
+/// alone proves nothing. The answer to a write also proves that the ensemble has received the
+/// requests that were answered half a session timeout earlier (`session_lease`). So the first write
+/// after idle time proves a ping from at most two thirds of the timeout ago. At least a third of
+/// the timeout is left then, minus the possible drift of the clocks.
 void session_client::send_heartbeat(time_point now) {
     heartbeat_due_ = now + heartbeat_period();
     if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {
@@ -731,15 +731,16 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
     fail(kept_back, unsent(within));
 }
 
-/// Waits until the request is settled or `limit` comes. Does not cut the connection at `limit`.
+/// Waits until the request is settled or the time is `limit`. Does not cut the connection at
+/// `limit`.
 ///
 /// A repeated request uses the same connection unless the server is silent. The session client
 /// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
 /// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a
 /// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there; with only one server, a twelfth remains. The session client does not leave earlier,
-/// because after each change of the connection it must set all watches again, even if the server
-/// was only slow.
+/// there. With only one server, a twelfth remains. The session client does not leave a server
+/// earlier, because after each change of the connection it must set all watches again, even if the
+/// server was only slow.
 asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);
@@ -766,7 +767,8 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// Connects to each server, in addition to the session's connection, to report on the ensemble.
+// The function below connects to each server over a connection of its own, to report on the
+// ensemble.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

@@ -26,8 +26,8 @@
 namespace holdfast::zookeeper {
 
 /// A calling thread that runs its own request. One inline caller reads the socket for all inline
-/// callers. The other inline callers sleep until another thread wakes them. Call every function
-/// inside the monitor, unless its comment says "outside".
+/// callers. The others sleep until another thread wakes them. Call every function inside the
+/// monitor, unless its comment says "outside".
 class inline_caller final : public runtime::interruptible,
                             public boost::intrusive::list_base_hook<> {
 public:
@@ -39,15 +39,16 @@ public:
     inline_caller(const inline_caller&) = delete;
     ~inline_caller() { asked_.inline_caller = nullptr; }
 
-    /// Returns whether the request is neither settled nor left to the background thread.
+    /// Returns whether this thread must still wait: its request is neither settled nor left to the
+    /// background thread.
     bool waits() const {
         return asked_.standing != request::stage::settled && caller_.waits() &&
                !caller_.interrupted();
     }
 
-    /// Wakes the thread, because its request is settled or because it must read the socket now. The
-    /// thread may also wake without a reason. `by` is the inline caller that wakes this thread;
-    /// null means the background thread.
+    /// Wakes the thread, because its request is settled or because the thread must read the socket
+    /// now. The thread may also wake without a reason. `by` is the inline caller that wakes this
+    /// thread; null: the background thread wakes it.
     void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();
@@ -74,7 +75,7 @@ public:
         caller_.run_outside(*this, std::move(work));
     }
 
-    /// Waits outside the monitor until the socket is readable. Returns false if no data came yet.
+    /// Waits outside the monitor until the socket is readable. Returns false if no data came.
     bool wait_for(int socket, runtime::outside_wait& how) {
         bool came = false;
         reads_ = &how;
@@ -113,16 +114,17 @@ public:
     /// `overloaded`.
     void ask(shared_request);
 
-    /// Completes when the request is settled. Throws `net::failure` if the request got no answer.
+    /// Waits until the request is settled. Throws `net::failure` if the request got no answer.
     asio::awaitable<void> settled(shared_request);
-    /// Does the same as `settled`, but stops waiting at `limit`.
+    /// Does the same as `settled`, but waits no longer than until `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
 
-    /// Returns a watch. The server sets the watch only if it answers the request without an error.
+    /// Returns a watch for the request. The server sets the watch only if it answers the request
+    /// without an error.
     std::unique_ptr<watch> watch_with(const shared_request&, watches::shared_watcher);
 
     session_state state() const;
-    /// Returns whether the ensemble may end the session in less than a sixth of the session's
+    /// Returns whether the ensemble may end the session within the next sixth of the session's
     /// timeout.
     bool may_end_soon() const;
     /// Cuts the connection. The client then resumes the session over another connection.
@@ -132,7 +134,7 @@ public:
 
     const options& how() const { return how_; }
     std::string address() const { return net::address_of(servers_.all()[servers_.present()]); }
-    /// Returns the path in the form that the server knows: the chroot comes first.
+    /// Returns the path as the server knows it, with the chroot in front.
     std::string below_chroot(const std::string& path) const;
 
     asio::awaitable<survey> look_around();
@@ -141,8 +143,8 @@ public:
     void close();
 
 private:
-    /// Maximum number of bytes in one write. Other requests stay in the queue, where a request can
-    /// still be given up at its deadline.
+    /// Maximum number of bytes in one write. Requests beyond this size stay in the queue, where
+    /// they can still be given up at their deadline.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
     /// An unused session is closed after this time, or after two session timeouts if they are
     /// longer.
@@ -150,10 +152,10 @@ private:
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
-    /// Maximum number of running requests at which a calling thread still runs its own request.
-    /// With more requests the background thread is equally fast or faster. It sends many requests
-    /// in one write, and no other thread must wake it before it can read answers. Measured with 1
-    /// to 64 threads on two cores.
+    /// Greatest number of running requests with which a calling thread still runs its own request.
+    /// With more requests, the background thread is at least as fast: it sends many requests in one
+    /// write, and no other thread must wake it to read answers. The number was measured with 1 to
+    /// 64 threads on two cores.
     static constexpr std::size_t inline_callers_max = 1;
 
     class use;
@@ -178,8 +180,8 @@ private:
     void use_ended();
     duration wanted_timeout() const;
     void report_other_timeout();
-    /// Returns whether the session is needed. Watches also need the session, because their owners
-    /// must be called if the watches become impossible.
+    /// Returns whether the session is needed. Watches need the session, too: if the session ends,
+    /// their owners must be told.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
@@ -207,7 +209,7 @@ private:
     void hear_arrived(connection&);
     void hand_reading_on();
 
-    // Function for an extra connection to a server, outside the session.
+    // Function that uses an extra connection to a server, outside the session.
     asio::awaitable<server_seen> ask_for_facts(std::size_t number);
 
     // Functions for timeouts and heartbeats.
@@ -236,7 +238,7 @@ private:
 
     known_session session_;
     duration reported_timeout_{}; // last timeout that was reported as other than the wanted one
-    // Session that has ended according to the client's clock, but whose nodes may still exist.
+    // Session that has ended by the client's clock, but whose nodes may still exist.
     std::optional<known_session> expired_session_;
     requests requests_;
     watches watches_;

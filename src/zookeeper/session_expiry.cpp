@@ -26,7 +26,7 @@ void session_lease::answered(time_point sent_at, time_point now) {
         return;
     answered_.push_back({sent_at, now});
     // A write that was sent a whole timeout ago gets no answer any more, because its connection was
-    // cut. So remove the entries that only such a write could have used.
+    // cut. Remove the entries that only such a write could have proved.
     while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
         answered_.pop_front();
 }
@@ -52,8 +52,8 @@ time_point session_lease::alive_until() const {
 
 namespace {
 
-/// Smallest timeout, in milliseconds, with which the client calculates. No ensemble should grant
-/// less. The heartbeat period is a twelfth of the timeout, and must not be zero.
+/// Least session timeout with which the client calculates, in milliseconds. No ensemble should
+/// grant less. The heartbeat period is a twelfth of the timeout, and must not be zero.
 constexpr duration session_timeout_least{12};
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calculation when a session may end (`session_lease`), and the data with which a client
-// resumes its session (`known_session`). The code here does no I/O and reads no clock.
+// The calculation of the time at which a session may end (`session_lease`), and the data with which
+// a client resumes its session (`known_session`). The code here does no I/O and reads no clock.
 #pragma once
 
 #include "zookeeper/protocol.hpp"
@@ -48,7 +48,8 @@ public:
     /// Notes an answer to any request of the current connection. Call the function in the order of
     /// the answers.
     void answered(time_point sent_at, time_point now);
-    /// Notes that a write was carried out. Call `answered` after it, too.
+    /// Notes that the server has answered a write. Also call `answered` for this answer, after this
+    /// call.
     void write_answered(time_point sent_at);
 
     /// Forgets the session, because it has ended.
@@ -57,15 +58,15 @@ public:
     time_point alive_until() const;
 
 private:
-    /// Returns the time that one entry of `answered_` stands for. Requests that are sent within
-    /// this time share an entry, which has the sending time of the first.
+    /// Returns the time span that one entry of `answered_` covers. Requests that are sent within
+    /// this time share an entry, which has the sending time of the first of them.
     duration grain() const { return timeout_ / 64; }
     void count(time_point sent_at);
 
     duration timeout_{};
-    // Sending time of the newest request that extends the session.
+    // Sending time of the newest request that has extended the session.
     std::optional<time_point> counted_;
-    // Time at which the session was resumed. It extends the session after the next write.
+    // Time at which the session was resumed. The next write makes it extend the session.
     std::optional<time_point> resumed_;
 
     struct request {
@@ -75,8 +76,8 @@ private:
     std::deque<request> answered_; // requests that may extend the session after a later write
 };
 
-/// Returns the safety margin for the session's end. It assumes that the speeds of clocks differ by
-/// at most one percent, and adds two milliseconds for rounding on both sides.
+/// Returns the safety margin for the end of the session: one percent, because the speeds of clocks
+/// may differ by so much, and two milliseconds for rounding on both sides.
 duration drift(duration timeout);
 
 /// Data of a session that the client needs to resume the session at another server.
@@ -94,11 +95,12 @@ struct known_session {
     void resumed(const welcome&, time_point sent_at);
     void saw(std::int64_t zxid);
 
-    /// Returns the greeting for a server. It resumes the session, or opens a session with the
-    /// timeout `wanted`.
+    /// Returns the first message to a server. It resumes the session, or opens a new session with
+    /// the timeout `wanted`.
     greeting to_greet(duration wanted) const;
 
-    /// Returns whether the session has surely ended: the client has sent nothing for two timeouts.
+    /// Returns whether the session has certainly ended: the client has sent nothing for two
+    /// timeouts.
     bool is_long_gone(time_point now) const { return now - last_sent >= 2 * timeout; }
 };
 

@@ -512,7 +512,7 @@ protected:
         server_hello told;
         told.run_id = std::move(run_id);
         told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(address), how_.port};
-        watch().met(told);
+        watch().on_connected(told);
         settle();
     }
 
@@ -559,7 +559,7 @@ TEST_F(FixedAddress, IsLookedUpNowAndThenWhileThereIsAConnection) {
     look_up(5);
     EXPECT_EQ(look_ups(), 5u);
     EXPECT_THAT(left_, IsEmpty());
-    watch().parted();
+    watch().on_disconnected();
     EXPECT_TRUE(is_at_rest());
 }
 
@@ -608,7 +608,7 @@ TEST_F(FixedAddress, IsKeptWhileItsNameIsNotToBeFound) {
 TEST_F(FixedAddress, OfAnotherPortOfTheSameHostIsMissing) {
     server_hello told;
     told.peer = asio::ip::tcp::endpoint{asio::ip::make_address(old), 1};
-    watch().met(told);
+    watch().on_connected(told);
     look_up(3);
     EXPECT_EQ(left_.size(), 1u);
 }
@@ -617,7 +617,7 @@ TEST_F(FixedAddress, BeginsToCountAnewWithEachConnection) {
     meet(old);
     support::set_address(how_.host, next);
     look_up(2);
-    watch().parted();
+    watch().on_disconnected();
     meet(old); // it is still the one that the resolver told of first
     look_up(2);
     EXPECT_THAT(left_, IsEmpty());
@@ -628,7 +628,7 @@ TEST_F(FixedAddress, BeginsToCountAnewWithEachConnection) {
 TEST_F(FixedAddress, OfAServerThatDiesIsNotLookedUpWhileNobodyIsConnected) {
     meet(old);
     look_up();
-    watch().parted();
+    watch().on_disconnected();
     support::set_address(how_.host, next);
     EXPECT_TRUE(is_at_rest()) << "each connection looks it up anyway";
     meet(next, "run-2");
@@ -656,7 +656,7 @@ TEST_F(FixedAddress, ThatIsNumericOrAPathOrWantedSoIsNeverLookedUp) {
 TEST_F(FixedAddress, TellsTheObserverThatAnotherServerHasTheLocks) {
     meet(old, "run-1");
     EXPECT_EQ(told_.count(event_kind::moved), 0u) << "it has only been found";
-    watch().parted();
+    watch().on_disconnected();
     meet(next, "run-2");
     ASSERT_EQ(told_.count(event_kind::moved), 1u);
     EXPECT_EQ(told_.last(event_kind::moved)->name, "127.0.0.2:6379");

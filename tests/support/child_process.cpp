@@ -16,8 +16,8 @@
 namespace holdfast::support {
 namespace {
 
-/// Returns a pair of connected sockets. Sockets are used instead of pipes because a write to a pipe
-/// of a program that has ended would end the test by SIGPIPE.
+/// Returns a pair of connected sockets. They are used like pipes. But a write to a pipe whose
+/// reader has ended would raise SIGPIPE, which would end the test.
 std::array<int, 2> new_pair() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)

@@ -14,7 +14,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Shim library for the clock. It is built at its first use, for this run only.
+/// Shim library that changes the clock of a process. It is built at its first use, for this run
+/// only.
 class built_shim {
 public:
     built_shim() {

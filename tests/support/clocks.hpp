@@ -39,8 +39,8 @@ public:
         : io_{io}
         , now_{start} {}
 
-    /// Cancels all sleepers. Otherwise a coroutine and the alarm in its frame would keep each other
-    /// alive.
+    /// Cancels all sleepers. Otherwise a sleeping coroutine and the alarm in its frame would keep
+    /// each other alive.
     ~sim_clock() override {
         while (!sleepers_.empty())
             sleepers_.begin()->second->forget_sleeper();
@@ -61,8 +61,8 @@ public:
     /// Lets time pass while no task runs, as in a stopped process.
     void stand_still(duration length) { move_to(now_ + length); }
 
-    /// Runs until no alarm is set that will ever fire, but at most for `limit`. Returns false if
-    /// `limit` was reached first. The clock stays at the time of the last alarm.
+    /// Runs until no further alarm will fire, but at most for `limit`. Returns false if `limit` was
+    /// reached first. The clock then shows the time of the last alarm.
     bool run_until_idle(duration limit = std::chrono::hours{24}) {
         const time_point end = now_ + limit;
         do
@@ -98,7 +98,7 @@ public:
         return true;
     }
 
-    /// Returns the number of sleepers, including sleepers without a wake-up time.
+    /// Returns the number of sleepers. Sleepers without a wake-up time are included.
     std::size_t sleepers() const noexcept { return sleepers_.size(); }
 
 private:
@@ -133,7 +133,8 @@ private:
         void forget_sleeper() { (void)take_sleeper(); }
 
     private:
-        // Call swap, do not assign: the move assignment of Boost 1.81 recurses without end.
+        // Swap the handlers; do not move-assign them. In Boost 1.81, the move assignment recurses
+        // without end.
         using sleeper = asio::any_completion_handler<void()>;
 
         sleeper take_sleeper() {
@@ -143,11 +144,11 @@ private:
             return taken;
         }
 
-        // used only while a sleeper waits, because the clock may be destroyed earlier than this
-        // alarm
+        // Used only while a sleeper waits, because the clock may be destroyed earlier than this
+        // alarm.
         sim_clock& clock_;
         sleeper sleeper_;
-        // position in the clock's list; valid while a sleeper waits
+        // Position in the clock's list. Valid while a sleeper waits.
         std::multimap<time_point, sim_alarm*>::iterator entry_;
         bool rung_ = false;
     };
@@ -162,13 +163,13 @@ private:
             steps_ = 0;
     }
 
-    // maximum number of tasks at one time of the clock
+    // Maximum number of tasks that run while the clock shows the same time.
     static constexpr std::size_t steps_max = 10'000'000;
 
     asio::io_context& io_;
     time_point now_;
     std::size_t steps_ = 0;
-    // sleepers by time; at equal times in the order of arrival
+    // Sleepers, ordered by time. Sleepers with equal times have the order of their arrival.
     std::multimap<time_point, sim_alarm*> sleepers_;
 };
 
@@ -192,8 +193,8 @@ public:
         return std::make_unique<shifted_alarm>(*this, real_.make_alarm());
     }
 
-    /// Moves the clock forward at once. Wakes all sleepers, even if their time has not come. An
-    /// alarm may wake early; the sleeper then sleeps again.
+    /// Moves the clock forward at once, and wakes all sleepers, even if their time has not come. A
+    /// sleeper that wakes too early sleeps again.
     void shift(duration by) {
         ahead_ = ahead_.load() + by;
         asio::post(executor_, [awake = awake_] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All functions of the counters, one after the other, for tests of what each function must do in
-// every situation.
+// List of all functions of the counters, for tests that call each function in the same situation.
 #pragma once
 
 #include "support/eventually.hpp"

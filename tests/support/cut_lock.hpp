@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of a connection that breaks at any byte of the traffic. Whatever the server has carried
-// out, the lock is taken once and released once.
+// Tests in which a connection breaks at any byte of the traffic. Whatever the server has executed,
+// the lock must be taken once and released once.
 #pragma once
 
 #include "support/recorder.hpp"
@@ -24,13 +24,13 @@ namespace holdfast::support {
 /// store makes the clients.
 class cut_lock {
 protected:
-    /// `timeout`: time in which another client must get the lock after a release.
+    /// `timeout`: time within which another client must get the lock after a release.
     explicit cut_lock(duration timeout)
         : timeout_{timeout} {}
     ~cut_lock() = default;
 
-    /// Sets the clients and the lock. `home` reaches its store only through the proxy, and reports
-    /// its events to `told_`. `other` does not use the proxy.
+    /// Sets the clients and the lock. `home` uses the proxy for all its traffic, and reports its
+    /// events to `told_`. `other` does not use the proxy.
     void use(client home, client other, const lock_name& name) {
         home_.emplace(std::move(home));
         other_.emplace(std::move(other));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of the doctor about servers that belong together.
+// Function that returns the doctor's findings about one topic.
 #pragma once
 
 #include <holdfast/client.hpp>

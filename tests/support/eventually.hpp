@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for something that another thread or a server is about to do. All these waits share one
-// timeout, which a good run never reaches, and end as soon as they can.
+// Functions that wait for an event of another thread or a server. They all have the same timeout,
+// which a successful test never reaches, and they return as soon as the event has happened.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace holdfast::support {
 
-/// Timeout that no step of a test reaches, even under a sanitizer on a busy machine.
+/// Timeout that no step of a successful test reaches, even under a sanitizer on a busy machine.
 inline constexpr std::chrono::seconds far_too_long{30};
 
 /// Calls `holds()` once a millisecond until it returns true. Returns false after the timeout. Use

@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* provider = "/usr/lib/galera/libgalera_smm.so";
 
-/// Script that a node and its donor call to transfer all data. MariaDB's own scripts are in a
-/// package that also installs a service. This script copies no data: it passes on only the position
-/// up to which the node has the data. The donor's cache then provides the newer changes. All nodes
-/// run on this machine, so the message is a file.
+/// Script that a Galera node and its donor call to transfer all data. MariaDB's own scripts are in
+/// a package that also installs a service, so they are not used. This script copies no data. It
+/// only tells the node up to which position it has the data; the donor's cache then provides the
+/// newer changes. All nodes run on this machine, so the message is a file.
 constexpr const char* hand_over = R"(#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in
@@ -59,7 +59,7 @@ galera_nodes::galera_nodes(const server_binary& which, std::vector<std::string> 
     fs::permissions(scripts_.folder() / script, fs::perms::owner_all);
 
     // The second node starts with a copy of the first node's data. The first node must have run
-    // before, so that the copy contains data of a cluster node.
+    // before, so that these are the data of a cluster node.
     nodes_[0] = std::make_unique<mariadb_server>(which, options_of(0, "--wsrep-new-cluster"));
     nodes_[0]->shut_down();
     mariadb_server::options second = options_of(1);

@@ -12,7 +12,7 @@
 namespace holdfast::support {
 
 /// Two MariaDB servers that replicate each other through Galera. Both accept writes. A node that
-/// returns gets the missing changes from the other node's cache, never a full copy.
+/// comes back gets the changes that it has missed from the other node's cache, never a full copy.
 class galera_nodes {
 public:
     static constexpr std::size_t size = 2;
@@ -24,8 +24,8 @@ public:
 
     mariadb_server& operator[](std::size_t which) { return *nodes_.at(which); }
 
-    /// Shuts a node down cleanly, so that the other node continues. After a kill the other node
-    /// would accept no writes, because it could not know which node is cut off.
+    /// Shuts a node down properly, so that the other node continues. If the node were killed, the
+    /// other node would accept no writes, because it could not know which of the two is cut off.
     void leave(std::size_t which);
     /// Restarts a node that has left the cluster.
     void join(std::size_t which);

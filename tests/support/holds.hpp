@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds in the forms that stores and tests need.
+// Helpers for tests that work with holds: lists of holds, the hold of a lease, and the results of a
+// renewal.
 #pragma once
 
 #include "sync/held_lock.hpp"

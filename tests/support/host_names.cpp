@@ -17,7 +17,7 @@ struct known_host {
     std::vector<std::string> addresses;
     std::size_t look_ups = 0;
     bool holds_back = false;
-    std::size_t answers = 0; ///< number of lookups that may return now; others wait
+    std::size_t answers = 0; ///< number of lookups that may return now; all others wait
 };
 
 struct name_service {
@@ -89,7 +89,7 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
     if (addresses->empty())
         return EAI_AGAIN;
     addrinfo** behind = found;
-    // build a single list, because freeaddrinfo frees a whole list
+    // Build a single list, because freeaddrinfo frees a whole list.
     for (const std::string& each : *addresses) {
         if (const int failed = next(each.c_str(), service, hints, behind))
             return failed;

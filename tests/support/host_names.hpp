@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Name service that a test controls, for the names that the test sets and for this process.
+// Name service that a test controls. It applies to the names that the test sets, in this process
+// only.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ void set_addresses(const std::string& host, std::vector<std::string> addresses);
 /// Returns the number of lookups of `host` since its address was first set.
 std::size_t look_ups_of(const std::string& host);
 
-/// Makes lookups of `host` wait. `let_go` lets the next `times` lookups return.
+/// Makes lookups of `host` wait. `let_go` lets the next `times` of them return.
 void hold_back(const std::string& host);
 void let_go(const std::string& host, std::size_t times = 1);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies of a server, made by hand.
+// Functions that make replies of a server without a server.
 #pragma once
 
 #include "redis/client/resp.hpp"

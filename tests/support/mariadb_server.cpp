@@ -112,8 +112,8 @@ std::string text_in(const fs::path& file) {
     return text.str();
 }
 
-/// Returns the SQL statements that make MariaDB's own tables. The statements are installed with the
-/// server. The program that usually sends them needs further statements from another package, so it
+/// Returns the SQL statements that create MariaDB's own tables. They are installed with the server.
+/// The program that usually sends them needs more statements, which are in another package, so it
 /// is not used.
 std::string system_tables() {
     constexpr std::array names{"system_tables.sql", "system_tables_data.sql"};
@@ -131,10 +131,10 @@ std::string our_schema() {
            mariadb_server::password + "';\nGRANT ALL ON " + schema + ".* TO " + user + "@'%';\n";
 }
 
-/// Returns the first statements for the server, one per line. A server that only creates its data
-/// requires one statement per line.
+/// Returns the first statements for the server, one per line: a server that only creates its data
+/// accepts only one statement per line.
 std::string first_statements(const server_binary& which) {
-    // without this right, MySQL does not tell a user whether the server is a replica
+    // Without this right, MySQL does not tell a user whether the server is a replica.
     if (is_mysql(which))
         return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
                "@'%';\n";
@@ -143,7 +143,7 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    // the word needs no escaping: the folder of a test program has no quote in its name
+    // The word needs no escaping, because the folder of a test program has no quote in its name.
     return "'" + word + "'";
 }
 
@@ -178,7 +178,7 @@ bool is_mysql(const server_binary& which) {
 
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
     std::vector<std::string> words{"--no-defaults", "--datadir=" + data.string(),
-                                   // Temporary files go to a folder outside the data: a starting
+                                   // Temporary files go to a folder outside the data. A starting
                                    // server deletes the temporary tables in its tmpdir.
                                    "--tmpdir=" + data.parent_path().string(),
                                    "--innodb-autoextend-increment=1", "--innodb-flush-method=fsync",
@@ -273,7 +273,8 @@ void mariadb_server::start() {
     if (clock_)
         for (const std::string& each : clock_->environment())
             variables.push_back(each);
-    // After the server has recovered its data, it sends a greeting to each new connection.
+    // Wait for the greeting. The server sends a greeting to each new connection as soon as it has
+    // recovered its data.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });
 }

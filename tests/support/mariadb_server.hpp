@@ -37,7 +37,7 @@ public:
         std::string user = "root";
         std::string password{};
         std::string schema{};
-        /// make `changed` return matched rows (CLIENT_FOUND_ROWS)
+        /// Make `changed` return the number of matched rows (CLIENT_FOUND_ROWS).
         bool counts_matched_rows = false;
     };
 
@@ -61,27 +61,27 @@ private:
     std::unique_ptr<st_mysql, closes> handle_;
 };
 
-/// Returns a data folder to copy. It contains the server's own tables and an empty schema for
-/// tests. Making it takes seconds, so all tests of a build folder share it. Throws
+/// Returns a folder with data to copy: the server's own tables, and an empty schema for tests. It
+/// takes seconds to create the folder, so all tests of a build folder share it. Throws
 /// `server_unavailable`.
 std::filesystem::path prepared_data(const server_binary&);
 
 /// Returns the options that the server needs each time it uses these data.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
-/// Returns whether the server is MySQL, not MariaDB. MySQL makes its own tables and has other
+/// Returns whether the server is MySQL and not MariaDB. MySQL creates its own tables, and has other
 /// options.
 bool is_mysql(const server_binary&);
 
-// Real MariaDB or MySQL server of a single test. It has a fresh folder, a unix socket, a free port
-// and an empty schema. It ends with the object or the test program.
+// Real MariaDB or MySQL server of a single test. It has a new folder, a unix socket, a free port
+// and an empty schema. It ends when the object is destroyed or the test program ends.
 
 /// Returns the MariaDB server: HOLDFAST_MARIADB_SERVER, or the server of the distribution's
 /// package.
 server_binary mariadb();
 
-/// Returns the downloaded MySQL servers from HOLDFAST_NEWER_MYSQL ("mysql-9=/where/it/is;…"). The
-/// result may be empty.
+/// Returns the downloaded MySQL servers that HOLDFAST_NEWER_MYSQL lists ("mysql-9=/where/it/is;…").
+/// The result may be empty.
 std::vector<server_binary> newer_mysql();
 
 /// Returns the MariaDB server and then the MySQL servers.
@@ -90,24 +90,23 @@ std::vector<server_binary> mysql_servers();
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
-    /// user with all rights in the schema and no other rights
+    /// User that has all rights in the schema and no other rights.
     static constexpr const char* user = "holdfast";
     static constexpr const char* password = "secret";
 
     struct options {
-        bool tls =
-            /// offer TLS with a certificate of `certificates()`; the same port also accepts plain
-            /// TCP
-            false;
+        /// Offer TLS with a certificate of `certificates()`. The same port also accepts plain
+        /// TCP.
+        bool tls = false;
         /// Value of `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. If only
         /// the server process ends, no data are lost.
         int flush_at_commit = 2;
         bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
         std::vector<std::string> arguments{}; ///< further words of the server's command line
-        /// further environment variables of the server: `NAME=value`
+        /// Further environment variables of the server, in the form `NAME=value`.
         std::vector<std::string> environment{};
         std::uint16_t port = 0; ///< port; zero: a free port
-        /// folder with the initial data; empty: a fresh schema
+        /// Folder with the initial data. Empty: a fresh schema.
         std::filesystem::path data{};
     };
 
@@ -122,11 +121,11 @@ public:
     void shut_down(); ///< shuts the server down cleanly; returns after its end
     void restart();   ///< restarts with the same addresses and data; the clock keeps its steps
     void restart(std::vector<std::string> arguments); ///< restarts with other arguments
-    /// restarts with the same addresses, without data
+    /// Restarts the server with the same addresses and without data.
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Moves the server's date. The server's own timed waits (SLEEP, GET_LOCK) then follow the
@@ -137,7 +136,7 @@ public:
     /// Runs a statement in `schema` as an operator with all rights. Uses its own connection, and
     /// reconnects if the connection was lost. Throws `sql_error`.
     sql_connection::rows sql(const std::string& statement);
-    /// first value of the first row; "" if there is none
+    /// Returns the first value of the first row, or "" if there is none.
     std::string value(const std::string& statement);
     /// Returns a counter of `SHOW GLOBAL STATUS`, for example "Com_update".
     std::uint64_t counted(const std::string& what);

@@ -22,13 +22,13 @@ namespace holdfast::support {
 //     HOLDFAST_ON_EACH_SERVER(Scripts);
 //     TEST_P(Scripts, DoWhatTheySay) { server().command({"PING"}); }
 
-// prints a server in GoogleTest's messages
+// Prints a server in GoogleTest's messages.
 inline void PrintTo(const server_binary& which, std::ostream* out) {
     *out << which.label;
 }
 
-/// Calls `make`, which makes the servers of a test. If a server is missing, skips the test with the
-/// reason. Fails instead if servers are required.
+/// Calls `make`, which creates the servers of a test. If a server is missing, skips the test with
+/// the reason. If servers are required, fails the test instead.
 template <typename Make>
 void make_or_skip(Make make) {
     try {
@@ -40,7 +40,7 @@ void make_or_skip(Make make) {
     }
 }
 
-/// Base of tests that make servers of the kind `GetParam()` themselves.
+/// Base of tests that create servers of the kind `GetParam()` themselves.
 class on_each_kind_of_server : public ::testing::TestWithParam<server_binary> {
 protected:
     void SetUp() override {
@@ -48,7 +48,7 @@ protected:
     }
 };
 
-/// Base of tests that each get a fresh server.
+/// Base of tests each of which gets a new server.
 class on_each_server : public ::testing::TestWithParam<server_binary> {
 protected:
     explicit on_each_server(redis_server::options how = {})
@@ -88,9 +88,9 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
 
 namespace holdfast::support {
 
-/// Returns a topology that several tests share, because making its servers takes seconds. Restores
-/// an existing topology, or makes a new topology if there is none. Also makes a new topology if the
-/// old servers cannot be restored.
+/// Returns a topology that several tests share, because it takes seconds to create its servers. If
+/// there is a topology, restores it. If there is none, or if it cannot be restored, creates a new
+/// one.
 template <typename Topology>
 Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& which,
                           const typename Topology::options& how) {
@@ -112,9 +112,9 @@ Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& 
 //     HOLDFAST_ON_EACH_SERVER(Slots);
 //     TEST_P(Slots, AreShared) { servers().node_of("name").command({"PING"}); }
 
-/// Base of tests that run on each kind of server in the topology `Topology`. The topology is made
-/// once for each suite and kind of server, because this takes seconds. It is restored before each
-/// test.
+/// Base of tests that run on each kind of server, in the topology `Topology`. The topology is
+/// created once for each suite and kind of server, because this takes seconds. Before each test it
+/// is restored.
 template <typename Topology>
 class on_each_topology : public ::testing::TestWithParam<server_binary> {
 protected:

@@ -26,12 +26,12 @@ namespace {
 
 using asio::ip::tcp;
 
-// a connecting server identifies itself within these first bytes
+// Number of bytes at the beginning of a connection. A connecting server identifies itself in them.
 constexpr std::size_t first_bytes = 2'048;
 
 /// Port of the proxy that other servers use instead of a server's own port.
 struct door {
-    /// port of the proxy; server behind it; real port of that server
+    /// Port of the proxy, port of the server behind the proxy, and real port of that server.
     std::uint16_t at = 0, whom = 0, port = 0;
     std::optional<std::uint16_t> who{}; ///< only this server connects here; empty: any server
 };
@@ -144,8 +144,8 @@ bool partition::state::is_cut(const passage& each) const {
                      : there.side != 0 && there.outside == clients::cut_off;
 }
 
-/// Finds out which server has connected. A packet of the cluster bus has the name of its sender at
-/// a fixed position, and names of other nodes after that.
+/// Finds out which server has connected. In a packet of the cluster bus, the sender's name is at a
+/// fixed position, and names of other nodes follow.
 void partition::state::listen(passage& at, std::string_view bytes) {
     constexpr std::size_t name_at = 40, name_size = 40;
     if (at.from || at.said.size() >= first_bytes)
@@ -182,9 +182,9 @@ asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, shar
     }
 }
 
-/// Connects to the server behind the port. Retries if a server with a port of its own here
-/// connects: that server would otherwise be refused and try again while nothing listens behind the
-/// port.
+/// Connects to the server behind the port. Retries if the other side is a server that has a port of
+/// its own here. Otherwise, if the server behind the port does not listen yet, the other server
+/// would be refused.
 asio::awaitable<void> partition::state::connect(std::shared_ptr<state> self, shared_passage made,
                                                 door through) {
     constexpr int attempts_for_one = 500;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a URL to the reader of its scheme.
+// Functions that parse a URL as the client does, and read it with a given function.
 #pragma once
 
 #include "config/url.hpp"

@@ -163,7 +163,7 @@ int redis_cluster::slot_of(const std::string& name) {
 }
 
 /// Returns the primary of the slot according to the latest election. An old primary that was cut
-/// off still claims its slots, but its election is older.
+/// off still claims the slot, but its election is older.
 redis_server* redis_cluster::find_primary(int slot) {
     redis_server* found = nullptr;
     std::uint64_t latest = 0;
@@ -236,7 +236,7 @@ void redis_cluster::move_keys(int slot, redis_server& to) {
 }
 
 /// End the move at the new owner first. The new owner then has the latest election, so the other
-/// nodes accept that it has the slot.
+/// nodes believe that it has the slot.
 void redis_cluster::end_move(int slot, redis_server& to) {
     const std::vector<std::string> words{"CLUSTER", "SETSLOT", std::to_string(slot), "NODE",
                                          id_of(to)};
@@ -259,7 +259,7 @@ void redis_cluster::call_off_moves() {
             const cluster_line itself = lines_of(*each).at(0);
             if (!itself.is("master") || itself.open_slots.empty())
                 return true; // a replica learns the slots from its primary
-            // the node may become a replica in the meantime
+            // The node may become a replica in the meantime.
             for (const int slot : itself.open_slots)
                 each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
             return false;
@@ -271,8 +271,8 @@ bool redis_cluster::is_up(const std::string& id) {
     return std::ranges::find(up, &server_named(id)) != up.end();
 }
 
-/// Returns the node's report about all nodes that are up. Returns an empty result while the node
-/// considers one of them unhealthy.
+/// Returns what the node reports about all nodes that are up. Returns nothing while the node
+/// considers any of them unhealthy.
 std::optional<std::string> redis_cluster::told_by(redis_server& node) {
     std::string told;
     std::vector<cluster_line> lines = lines_of(node);
@@ -339,8 +339,9 @@ void redis_cluster::restore() {
     wait_until_agreed();
 }
 
-/// Restarts the replicas. A recently elected replica keeps its votes, and redis 7.0 counts these
-/// votes again at the replica's next election. It then becomes a primary that no other node knows.
+/// Restarts the replicas. Otherwise a replica that was elected recently keeps its votes. redis 7.0
+/// counts these votes again at the replica's next election, and it becomes a primary that no other
+/// node knows.
 void redis_cluster::forget_votes() {
     for (redis_server* each : servers_.all())
         if (!lines_of(*each).at(0).is("master"))

@@ -31,10 +31,10 @@ struct cluster_line {
     std::uint64_t epoch = 0;
     bool is_connected = true; ///< whether the reporting node is connected to this node
     std::vector<slot_range> slots{};
-    /// slots that are being migrated or imported; only in a node's line about itself
+    /// Slots that are being migrated or imported. A node lists them only in its line about itself.
     std::vector<int> open_slots{};
 
-    /// whether the node has this flag; "master" matches "myself,master"
+    /// Returns whether the node has this flag. "master" matches "myself,master".
     bool is(std::string_view flag) const;
     bool has(int slot) const;
     std::string text() const; ///< the line as text, without the line end
@@ -76,7 +76,7 @@ public:
     int slot_of(const std::string& name); ///< slot of a name, calculated by a server
 
     /// Returns the running server that has the slot by the latest election. Waits until such a
-    /// server is known. The server may still answer CLUSTERDOWN for a moment.
+    /// server is known. For a moment, this server may still reply CLUSTERDOWN.
     redis_server& primary_of(int slot);
     redis_server& node_of(const std::string& name) { return primary_of(slot_of(name)); }
     redis_server& replica_of(redis_server& primary); ///< first replica that is up
@@ -88,11 +88,11 @@ public:
         forced, ///< the other nodes vote; the primary is not asked
         none,   ///< TAKEOVER: no other node is asked
     };
-    /// Makes `replica` a primary, and returns when it is one. Do not choose a node that was elected
-    /// within the last four seconds and was then replaced: redis 7.0 has a bug in this case.
+    /// Makes `replica` a primary, and returns when it is one. The replica must not have been
+    /// elected and replaced within the last four seconds, because of a bug in redis 7.0.
     void failover(redis_server& replica, election = election::agreed);
 
-    /// Moves a slot in all steps: opens it on both nodes, sends the keys, and closes it on all
+    /// Moves a slot with all steps: opens it on both nodes, sends the keys, and closes it on all
     /// nodes.
     void move(int slot, redis_server& to);
     void begin_move(int slot, redis_server& to);
@@ -105,12 +105,12 @@ public:
     void wait_until_agreed();
 
     void clear(); ///< deletes all keys with FLUSHALL
-    /// Brings the cluster back to a usual state: all nodes run, are empty and agree. The clocks are
-    /// right, and nothing is cut or being moved. Roles and slots stay the same.
+    /// Restores the usual state of the cluster: all nodes run, are empty and agree. The clocks are
+    /// right, and nothing is cut or being moved. Roles and slots stay as they are.
     void restore();
 
-    /// Cuts these nodes off from all others. Clients that use announced ports are on the side of
-    /// the other nodes. Clients that use a unix socket are not affected.
+    /// Cuts these nodes off from all others. Clients that use announced ports can reach only the
+    /// other nodes. Clients that use a unix socket are not affected.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);

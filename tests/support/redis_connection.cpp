@@ -49,8 +49,8 @@ redis::reply copy_of(const redisReply& raw) {
 }
 
 /// Guard that blocks SIGPIPE on this thread. hiredis may write to a closed connection, and the
-/// signal would end the test program. The guard does not ignore the signal, because programs that
-/// the thread starts would inherit that.
+/// signal would then end the test program. The signal is blocked and not ignored, because programs
+/// that the thread starts would inherit that it is ignored.
 class no_broken_pipe {
 public:
     no_broken_pipe() {
@@ -162,7 +162,7 @@ void listener::ask(const std::vector<std::string>& words, const std::string& ans
         next = std::move(*more);
     }
     const std::string& said = next.items.empty() ? next.text : next.items.front().text;
-    // before the first subscription the reply to PING is PONG
+    // Before the first subscription, the reply to PING is PONG.
     if (said != answered_with && said != "PONG")
         throw std::runtime_error{"not an answer to " + words.front() + ": " + next.text};
 }

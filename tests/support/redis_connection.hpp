@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to a Redis server as any other program would use them: they send commands, receive
+// Connections to a Redis server, as any other program would use them. They send commands, receive
 // published messages, and run the library's scripts.
 #pragma once
 
@@ -34,8 +34,8 @@ public:
     /// takes more than ten seconds.
     redis::reply command(const std::vector<std::string>& words);
 
-    /// Sends a command, and returns when the server has begun to run it. Does not wait for the
-    /// reply. Later requests of other clients run after the command.
+    /// Sends a command, and returns when the server has begun to run it, without waiting for the
+    /// reply. The server runs later requests of other clients after this command.
     void begin(const std::vector<std::string>& words);
 
     /// Returns the next message of a subscription. Returns an empty result after the timeout.
@@ -58,9 +58,9 @@ struct message {
     bool operator==(const message&) const = default;
 };
 
-/// Subscriber that collects published messages without sleeping. It sends a request and reads until
-/// the reply. A server sends in order, so every message that was published earlier arrives before
-/// the reply.
+/// Subscriber that collects published messages without sleeping. To get them, it sends a request
+/// and reads until the reply. A server sends in order, so every message that was published before
+/// the request arrives before the reply.
 class listener {
 public:
     explicit listener(const std::string& socket_path)

@@ -82,7 +82,7 @@ void redis_replicas::wait_until_in_sync() {
     });
 }
 
-/// Waits until all replicas confirm a write. The first WAIT after a sync can take almost a second,
+/// Waits until all replicas confirm a write. After a sync, the first WAIT can take almost a second,
 /// so it must not be part of a test.
 void redis_replicas::require_confirmation() {
     require_answer(primary(), {"FLUSHALL"});
@@ -263,9 +263,9 @@ void redis_sentinels::failover() {
     });
 }
 
-/// Orders a failover unless a failover is in progress. The caller may have to repeat the order: the
-/// Sentinel may still be busy with the replicas of the last failover, or may have given up because
-/// a replica was slow.
+/// Orders a failover, unless a failover is in progress. The caller may have to repeat the order.
+/// The Sentinel may still be busy with the replicas of the last failover, or may have stopped the
+/// failover because a replica was slow.
 void redis_sentinels::order_failover(redis_server& leader, const redis_server& old) {
     fields about = known_to(leader, "master").at(0);
     const bool is_over = about["port"] != std::to_string(servers_.port_of(old));

@@ -39,27 +39,27 @@ public:
     redis_server& server(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
 
-    /// Returns the server that was last made the primary by a function of this object. Another
-    /// server may also claim to be a primary.
+    /// Returns the server that a function of this object has made the primary last. Another server
+    /// may also claim to be a primary.
     redis_server& primary() { return servers_[primary_]; }
-    /// one of the other servers, in the order of their numbers
+    /// Returns one of the other servers, in the order of their numbers.
     redis_server& replica(std::size_t which = 0);
 
-    /// Runs the server's own FAILOVER. Returns when `to` is the primary and all servers that are up
-    /// follow it.
+    /// Runs the server's own command FAILOVER. Returns when `to` is the primary and all servers
+    /// that are up follow it.
     void failover(redis_server& to);
     void failover() { failover(replica()); }
 
-    /// Makes a server a primary by REPLICAOF. The other servers are not told, so there are two
-    /// primaries.
+    /// Makes a server a primary with REPLICAOF. The other servers do not learn of it, so there are
+    /// two primaries.
     void promote(redis_server&);
-    /// returns when the replica has the primary's data
+    /// Makes `replica` a replica of `primary`. Returns when the replica has the primary's data.
     void follow(redis_server& replica, redis_server& primary);
 
     /// Waits until all replicas that are up have every write of the primary.
     void wait_until_in_sync();
 
-    /// Cuts these servers off from all others. The other side loses everything that one side
+    /// Cuts these servers off from all others. Each side loses everything that the other side
     /// writes. The servers do not notice the cut for a minute. Clients that use a unix socket are
     /// not affected.
     void cut(const std::vector<redis_server*>& side,
@@ -100,15 +100,15 @@ public:
         int parallel_syncs = 1;
         bool own_clocks = false; ///< make `step_clock` of the servers work
         bool can_be_cut = false; ///< make `cut` work, also for Sentinels
-        /// use TLS for the servers; Sentinels then report TLS addresses
+        /// Use TLS for the servers. Sentinels then report TLS addresses.
         bool tls = false;
         bool keep_data = false;               ///< keep the data at a `restart`
         std::string password{};               ///< password of the servers' default user
         std::vector<std::string> arguments{}; ///< further arguments of the servers
-        /// use TLS for the Sentinels; `port_of` returns their TLS port
+        /// Use TLS for the Sentinels. `port_of` then returns their TLS port.
         bool sentinel_tls = false;
         std::string sentinel_password{}; ///< password of the Sentinels' default user
-        /// further lines of each Sentinel's configuration
+        /// Further lines of each Sentinel's configuration.
         std::vector<std::string> sentinel_lines{};
     };
     static constexpr const char* service = "locks";
@@ -135,9 +135,9 @@ public:
     /// server.
     void failover();
 
-    /// Waits until all running Sentinels know all running servers and consider them healthy. An old
-    /// primary needs ten seconds after a failover to become healthy again, unless `restore` is
-    /// called.
+    /// Waits until all running Sentinels know all running servers and consider them healthy. After
+    /// a failover, the old primary is considered healthy only ten seconds later, unless `restore`
+    /// is called.
     void wait_until_ready();
 
     /// Restores the initial state: all run, are empty and ready. Server 0 is the primary, and

@@ -27,16 +27,16 @@ class redis_server {
 public:
     struct options {
         bool tcp = false; ///< listen also on 127.0.0.1, on a free port
-        /// listen on a second port for TLS, which `arguments` configure
+        /// Listen on a second port for TLS, which `arguments` configure.
         bool tls = false;
-        /// start a node of a cluster; without `nodes` the node has no slots
+        /// Start a node of a cluster. If `nodes` is empty, the node has no slots.
         bool cluster = false;
         bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
         std::vector<std::string> arguments{}; ///< further words of the server's command line
         bool keeps_data = false;              ///< keep the data at a `restart`
         std::string password{};               ///< password of the default user
         std::string nodes{};                  ///< initial contents of nodes.conf
-        /// lines of the configuration, if the server is a Sentinel
+        /// Lines of the configuration, if the server is a Sentinel.
         std::string sentinel{};
 
         // Ports; zero: a free port. If a port is given, the caller has reserved it.
@@ -54,21 +54,22 @@ public:
     void start();
     void stop();    ///< kills the server, like kill -9
     void restart(); ///< restarts with the same addresses; the clock keeps its steps
-    /// restarts with the same addresses, without data; a Sentinel gets its initial state
+    /// Restarts the server with the same addresses and without data. A Sentinel gets its initial
+    /// state.
     void restart_empty();
     void restart_empty(std::vector<std::string> arguments); ///< restarts with other arguments
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Moves the server's date forward or back. Leases then expire earlier or later.
     void step_clock(duration);
     void right_clock(); ///< undoes all steps of the clock
 
-    /// Sends a command on its own connection and returns the reply. If the server has closed the
-    /// connection, as Sentinels cause after a promotion, reconnects and repeats the command. An
-    /// error of the server is a reply too.
+    /// Sends a command over a connection of its own and returns the reply. An error of the server
+    /// is a reply, too. If the server has closed the connection, connects again and repeats the
+    /// command. Sentinels make a server close its connections after a promotion.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return process_.pid(); }
@@ -91,7 +92,7 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
-    // otherwise the bus port would be 10000 for all servers without TCP
+    // Port of the cluster bus. It is set because the default is 10000 for every server without TCP.
     std::uint16_t bus_port_ = 0;
     std::vector<reserved_port> reserved_;
     std::unique_ptr<moved_clock> clock_;
@@ -103,7 +104,7 @@ private:
 /// Returns one field of INFO. Returns an empty text if the field is missing.
 std::string info_of(redis_server&, const std::string& section, const std::string& field);
 
-/// Returns the replication offset. It is the amount that a primary has written or a replica has
+/// Returns the replication offset: the amount of data that a primary has written or a replica has
 /// received.
 long long offset_of(redis_server&);
 
@@ -115,8 +116,9 @@ bool is_in_sync(redis_server& replica, long long offset);
 /// Returns the number of replicas that have received all data of this primary.
 int replicas_online(redis_server&);
 
-/// Returns all keys of a server except three kinds: keys with client information and keys of
-/// spin-lock waiters, which expire by themselves, and counters of fencing tokens, which stay.
+/// Returns all keys of a server except three kinds. Keys with client information and keys of
+/// spin-lock waiters are left out, because they expire by themselves. Counters of fencing tokens
+/// are left out, because they stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a topology that belong together, and what all topologies need.
+// Servers of a topology, and the functions that all topologies need.
 #pragma once
 
 #include "support/partition.hpp"
@@ -17,8 +17,8 @@
 
 namespace holdfast::support {
 
-/// Returns 40 random hexadecimal digits. Servers use this form for their names. The digits differ
-/// in each test, so that a server of an earlier test is not confused with a new server.
+/// Returns 40 random hexadecimal digits, the form that servers use for their names. The digits are
+/// different in each test, so that a server of an earlier test is not taken for a new server.
 inline std::string random_id() {
     thread_local std::mt19937_64 draw{std::random_device{}()};
     std::string id;
@@ -30,8 +30,8 @@ inline std::string random_id() {
 /// Sends a command and returns the reply. Throws `std::runtime_error` if the reply is an error.
 redis::reply require_answer(redis_server&, const std::vector<std::string>& words);
 
-/// Servers of a topology in a test. The servers find each other by the ports that they announce.
-/// These are their own ports, or the ports of a partition.
+/// Servers of a topology in a test. The servers find each other through the ports that they
+/// announce: their own ports, or the ports of a partition.
 class server_group {
 public:
     struct options {
@@ -57,7 +57,7 @@ public:
     std::size_t index_of(const redis_server&) const;
     std::vector<redis_server*> all();
     std::vector<redis_server*> up(); ///< all servers for which `is_up` is true
-    /// whether the server is neither stopped, paused nor cut off
+    /// Returns whether the server is neither stopped, paused nor cut off.
     bool is_up(const redis_server&) const;
 
     std::uint16_t port_of(std::size_t which) const { return places_[which].announced; }

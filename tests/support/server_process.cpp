@@ -59,8 +59,8 @@ bool servers_are_required() {
 
 namespace {
 
-// Reserves ports by abstract unix sockets, which have a name and no file. Their names are shared by
-// all users, exactly where the ports are shared. They end with the socket.
+// Ports are reserved by abstract unix sockets, which have a name and no file. All users who share
+// the ports of this machine also share these names. A reservation ends when its socket is closed.
 
 constexpr std::uint16_t first_port = 10'000, last_port = 32'000;
 
@@ -122,12 +122,12 @@ reserved_port::~reserved_port() {
 namespace fs = std::filesystem;
 namespace {
 
-// enough for a JVM on a busy machine, with tests under sanitizers at the same time
+// This is enough for a JVM on a busy machine, with tests under sanitizers at the same time.
 constexpr std::chrono::seconds ready_timeout{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 
-/// Executes the program. Allocates no memory, because this code runs between fork and exec, and
-/// another thread may have held the allocator's lock at the fork.
+/// Executes the program. Allocates no memory: this code runs between fork and exec, and another
+/// thread may have held the allocator's lock at the time of the fork.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -135,7 +135,7 @@ constexpr std::chrono::milliseconds ready_poll{2};
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     // Close all other descriptors. Otherwise the started program would keep Asio's sockets open,
-    // and the peers would not notice when the test closes them.
+    // and the other ends would not notice when the test closes them.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(127);

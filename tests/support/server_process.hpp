@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server processes of tests: which servers there are, reserved ports, and a process in a fresh
-// folder.
+// Server processes for tests: the list of servers, reserved ports, and a process in a new folder.
 #pragma once
 
 #include <chrono>
@@ -21,9 +20,9 @@ struct server_binary {
     std::string path;
 };
 
-/// Returns the servers on which the tests run. They come from HOLDFAST_SERVERS
-/// ("redis-7.0=/usr/bin/redis-server;valkey-8=…"). Without that variable it is the redis-server in
-/// the PATH.
+/// Returns the servers on which the tests run, from HOLDFAST_SERVERS
+/// ("redis-7.0=/usr/bin/redis-server;valkey-8=…"). If that variable is not set, the only server is
+/// the redis-server in the PATH.
 std::vector<server_binary> servers();
 
 /// Returns the servers of HOLDFAST_NEWER_SERVERS, which has the same form as HOLDFAST_SERVERS. Only
@@ -43,9 +42,9 @@ struct server_unavailable : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Reserved port on 127.0.0.1. While the object lives, no other test on this machine takes the
-/// port, even while no server listens on it. The port is below the range from which the kernel
-/// chooses ports for connections. The kernel releases the port when the test ends.
+/// Reserved port on 127.0.0.1. While the object exists, no other test on this machine takes the
+/// port, even if no server listens on it. The kernel chooses the ports of connections from a range
+/// above it. The reservation ends when the test ends.
 class reserved_port {
 public:
     /// Throws `server_unavailable` if no port is free.
@@ -80,7 +79,7 @@ public:
     void resume();
 
     bool is_running() const { return pid_ != 0; }
-    /// whether the process runs; false after `stop` or `pause`
+    /// Returns whether the process runs. False after `stop` or `pause`.
     bool is_up() const { return is_running() && !is_paused_; }
     pid_t pid() const { return pid_; }
 
@@ -102,10 +101,10 @@ private:
 /// Timeout of a reply, because the server may be paused.
 constexpr std::chrono::milliseconds word_timeout{2'000};
 
-/// Returns the bytes that the server sends. On a unix socket they are a greeting. On a port of
-/// 127.0.0.1 they are the reply to `question`. Reads until the server closes the connection,
-/// `limit` bytes have arrived or the timeout has passed. Returns an empty text if the server does
-/// not listen or sends nothing.
+/// Returns the bytes that the server sends: on a unix socket a greeting, and on a port of 127.0.0.1
+/// the reply to `question`. Reads until the server closes the connection, `limit` bytes have
+/// arrived or the timeout has passed. Returns an empty text if the server does not listen or sends
+/// nothing.
 std::string words_at(const std::filesystem::path& socket, std::size_t limit);
 std::string words_at(std::uint16_t port, const std::string& question,
                      std::chrono::milliseconds timeout = word_timeout);

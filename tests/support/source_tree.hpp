@@ -9,8 +9,8 @@
 
 namespace holdfast::support {
 
-// Finds files that tests read at run time. No path is compiled in, because that would make ccache
-// useless across checkouts.
+// Functions that find files of the source tree at run time. No path is compiled in, because ccache
+// would then be useless across checkouts.
 
 /// Returns the path of a source file. `path` is relative to the root of the sources. The root is
 /// $HOLDFAST_SOURCE_DIR, or the nearest folder above this program or above the working directory

@@ -89,7 +89,7 @@ public:
         std::size_t bytes_left;
     };
     std::optional<cut> cut_to_come;
-    /// lose the reply to a request that contains this text; empty: none
+    /// Lose the reply to the request that contains this text. Empty: lose no reply.
     std::string answer_to_lose;
     bool is_silent = false;
     bool holds_back = false;
@@ -129,9 +129,8 @@ void stream_proxy::state::pass_on(const shared_connection& both) {
     for (const way each : {way::requests, way::answers})
         asio::co_spawn(io_, carry(shared_from_this(), both, each),
                        [self = shared_from_this(), both](const std::exception_ptr&) {
+                           // Deliver held requests even if the client does not wait for the reply.
                            if (!both->held.empty())
-                               // deliver held requests even if the client does not wait for the
-                               // reply
                                return;
                            both->close();
                            self->open_.erase(both);
@@ -175,8 +174,8 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
             continue;
         }
         const std::size_t passed = self->bytes_before_cut(where, count);
-        // Do this before the remaining bytes of this connection are dropped, so that no other
-        // connection is cut too.
+        // Do this before the write below. Otherwise another connection could be cut, too, during
+        // the write.
         const bool ends_here = self->cut_to_come && self->cut_to_come->where == where &&
                                self->cut_to_come->bytes_left == 0;
         if (ends_here)

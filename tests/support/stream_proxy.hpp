@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proxy for a server that simulates network faults which no server produces on demand: connections
+// Proxy for a server. It simulates network faults that no server produces on demand: connections
 // that break at any byte, lost bytes, and delays.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace holdfast::support {
 
 enum class way { requests, answers };
 
-/// Proxy between its own unix socket and the server. It passes all bytes on in both directions
-/// unless a test changes that. The effect of a call is complete when the call returns. Thread
+/// Proxy between a unix socket of its own and the server. It passes all bytes on in both
+/// directions, unless a test changes that. When a call returns, its effect is complete. Thread
 /// safety: any thread may call any member.
 class stream_proxy {
 public:
@@ -29,7 +29,7 @@ public:
     std::string socket_path() const;
 
     /// Passes `bytes` more bytes in this direction, counted over all connections. Then closes both
-    /// sides of the connection that carried the last byte. One call causes one cut.
+    /// sides of the connection that carried the last of these bytes. Each call causes only one cut.
     void cut_after(way, std::size_t bytes);
     bool is_cut() const; ///< whether the last requested cut has happened
 
@@ -45,8 +45,8 @@ public:
     /// Accepts new connections but carries no bytes on them, if true.
     void be_silent(bool);
 
-    /// Holds requests back until `let_go` is called. The requests then reach the server, even if
-    /// their client has closed the connection.
+    /// Holds requests back until `let_go` is called. They then reach the server, even if their
+    /// client has closed the connection.
     void hold_back();
     void let_go();
     std::size_t bytes_held() const;

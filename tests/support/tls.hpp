@@ -35,9 +35,9 @@ public:
     using days = std::chrono::duration<int, std::ratio<86'400>>;
 
     struct wanted {
-        /// host names and addresses; empty: only a common name
+        /// Host names and addresses of the certificate. Empty: only a common name.
         std::string names = "DNS:localhost,IP:127.0.0.1";
-        /// begin of the validity, as an offset from now
+        /// Begin of the certificate's validity, as an offset from the present time.
         days begins{-1};
         days ends{1};
         std::string key_password{}; ///< password of the key; empty: the key is not encrypted
@@ -108,17 +108,17 @@ public:
 private:
     authority authority_;
     identity own_ = authority_.issue("server");
-    // file in the authority's folder, which is removed with the folder
+    // File in the authority's folder. It is removed together with the folder.
     const std::string trusted_ = authority_.file() + ".all";
 };
 
-/// Server end of one TLS connection. It works in memory, without a socket.
+/// Server end of one TLS connection. It works in memory and has no socket.
 class tls_peer {
 public:
     struct options {
-        /// newest allowed version, for example TLS1_2_VERSION; 0: no limit
+        /// Newest TLS version that is allowed, for example TLS1_2_VERSION. Zero: no limit.
         int version_max = 0;
-        /// file of an authority; if set, clients need a certificate of this authority
+        /// File of an authority. If it is set, clients need a certificate of this authority.
         std::string clients_from{};
     };
 
@@ -131,7 +131,7 @@ public:
 
     std::string say(std::string_view text);
     std::string say_goodbye();
-    /// returns bytes that ask the client to change the keys of both sides; TLS 1.3
+    /// Returns bytes that ask the client to change the keys of both sides. TLS 1.3 only.
     std::string ask_for_new_keys();
 
     std::string heard;

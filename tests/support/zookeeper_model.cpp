@@ -30,7 +30,7 @@ bool is_ephemeral(node_mode mode) {
     return mode == node_mode::ephemeral || mode == node_mode::ephemeral_sequential;
 }
 
-/// Owner that a server reports for container nodes.
+/// Owner that a server reports for a container node.
 constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
 /// Formats the number of a sequential node in the server's form.
@@ -184,14 +184,14 @@ std::size_t zookeeper_model::watches() {
     return watches_.size();
 }
 
-// Sessions of the model: what a client sees of the tree, and how a session ends.
+// Sessions of the model: how a client reads and changes the tree, and how a session ends.
 
 using zookeeper::session_news;
 using zookeeper::session_state;
 
 namespace {
 
-/// Callback that may be called after its owner was destroyed. It does nothing then.
+/// Callback that may be called after its owner was destroyed. In that case it does nothing.
 using callback = std::shared_ptr<std::function<void()>>;
 
 std::function<void()> posting(const asio::any_io_executor& to, const callback& what) {
@@ -410,7 +410,7 @@ public:
         model_.sessions_.erase(id_);
     }
 
-    // The model calls these functions with its mutex held.
+    // The model calls the functions below while it holds its mutex.
 
     void end_soon() {
         tell_soon([](model_session& me) {
@@ -444,7 +444,8 @@ private:
         tell(session_news::suspended);
     }
 
-    /// Opens a new session, or resumes the old session. On a resume, every watch fires.
+    /// Opens a new session, or resumes the old session. If the session is resumed, every watch
+    /// fires.
     void connect() {
         if (std::exchange(connected_, true))
             return;
@@ -504,7 +505,7 @@ private:
     clock& time_;
     const fault_function faults_;
     const duration timeout_;
-    /// becomes false when this object is destroyed
+    /// Becomes false when this object is destroyed.
     const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
     std::int64_t id_ = 0;
     bool connected_ = false;

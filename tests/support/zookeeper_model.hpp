@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZooKeeper ensemble in memory, as a store sees it through its session: a tree of nodes, sessions
-// that expire, watches, and replies that get lost. Sessions do not expire by time; the test ends
-// them.
+// that end, watches, and replies that get lost. A session does not end by time; the test ends it.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -23,19 +22,18 @@
 
 namespace holdfast::support {
 
-/// Faults that one request meets.
+/// Faults of one request.
 struct zookeeper_fate {
     bool unsent = false; ///< the server is not reachable
-    bool answer_lost =
-        /// the request is carried out; then the connection is lost, and the session continues
-        false;
-    /// the request never arrives; the connection is lost, and the session continues
+    /// The request is executed. Then the connection is lost, and the session continues.
+    bool answer_lost = false;
+    /// The request never arrives. The connection is lost, and the session continues.
     bool lost = false;
     std::optional<store_errc> refused{};
 };
 
 struct zookeeper_call {
-    /// kind of the request: "create", "create_and_list", "list", "get", "set", "remove", …
+    /// Kind of the request: "create", "create_and_list", "list", "get", "set", "remove", …
     std::string_view verb;
     std::string_view path;
 };
@@ -56,11 +54,11 @@ public:
     zookeeper_model(const zookeeper_model&) = delete;
     ~zookeeper_model();
 
-    /// Makes the session of one client. The first request opens the session.
+    /// Creates the session of one client. The session is opened by its first request.
     std::unique_ptr<zookeeper::session> connect(const store_context&, fault_function = {},
                                                 duration timeout = std::chrono::seconds{10});
 
-    // Actions in the role of other clients or of operators.
+    // Functions that act like other clients or operators.
 
     static constexpr std::int64_t strangers_session = 0x57;
     /// Creates a node, and the missing nodes above it. Returns the path of the node. The path of a
@@ -69,16 +67,16 @@ public:
                      std::int64_t session = strangers_session, std::string data = {});
     bool erase(const std::string& path);
     std::optional<zookeeper::node_data> at(const std::string& path);
-    /// names of the children, in the order of the model's map
+    /// Returns the names of the children, in the order of the model's map.
     std::vector<std::string> children(const std::string& path);
     void set_next_number(const std::string& path, std::int64_t);
-    /// deletes an empty container, as a server does once a minute
+    /// Deletes an empty container, as a server does once a minute.
     void erase_if_empty(const std::string& path);
 
-    /// ends a session: deletes its nodes and notifies its client
+    /// Ends a session: deletes its nodes and notifies its client.
     void end_session(std::int64_t);
     void set_servers(zookeeper::survey); ///< sets the servers that clients see; initially none
-    /// cuts the connection of the session; the next request resumes the session
+    /// Cuts the connection of the session. The next request resumes the session.
     void cut(std::int64_t);
     std::vector<std::int64_t> sessions(); ///< ids of the open sessions
 

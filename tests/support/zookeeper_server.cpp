@@ -14,8 +14,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Class path for Debian. The manifest of Debian's zookeeper.jar does not name these libraries. TLS
-/// needs most of them; slf4j-simple writes the log.
+/// Class path of Debian's ZooKeeper. The manifest of Debian's zookeeper.jar does not name these
+/// libraries. TLS needs most of them; slf4j-simple writes the log.
 constexpr const char* debians_classes =
     "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:"
     "/usr/share/java/netty-resolver.jar:/usr/share/java/netty-transport-native-unix-common.jar:"
@@ -97,8 +97,8 @@ std::string zookeeper_server::tls_lines() const {
            "\nssl.clientAuth=" + how_.client_certificates + "\n";
 }
 
-/// Returns a command line that saves memory and starts quickly: without the optimising compiler,
-/// and with a single-threaded garbage collector.
+/// Returns a command line for a server that needs little memory and starts quickly: without the
+/// optimising compiler, and with a single-threaded garbage collector.
 std::vector<std::string> zookeeper_server::command_line() const {
     const char* const java = std::getenv("HOLDFAST_JAVA");
     std::vector<std::string> words{java != nullptr ? java : "java",
@@ -144,8 +144,8 @@ void zookeeper_server::restart_empty() {
     launch(); // the server serves only when enough servers of the ensemble run
 }
 
-/// Sends a four-letter word with a short timeout. A starting server accepts some connections and
-/// then never answers them.
+/// Sends a four-letter word with a short timeout, because a server that is starting accepts some
+/// connections and never answers them.
 std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
     constexpr std::chrono::milliseconds soon{50};
     return words_at(port_, four_letters, soon);
@@ -178,9 +178,9 @@ std::string zookeeper_server::tls_url() const {
 
 namespace {
 
-// Each server has its own configuration, in which the others are at ports of a partition. A server
-// also tells others its address, because a server with a smaller number is called back there. So
-// the partition replaces this address in the bytes.
+// Each server has its own configuration, in which the other servers are at ports of a partition.
+// But a server also tells others its own address: a server with a smaller number is not accepted,
+// and is called back at its address. So the partition replaces the address in the bytes that pass.
 
 std::string address_of(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
@@ -197,7 +197,7 @@ zookeeper_ensemble::zookeeper_ensemble(const server_binary& which, const options
         each.number = static_cast<std::uint16_t>(i + 1);
         each.port = places_[i].client.number();
         each.lines = lines_for(i, how);
-        // Short intervals, so that elections and connection attempts are repeated soon.
+        // Short intervals, so that elections and attempts to connect are repeated soon.
         each.properties = {"-Dzookeeper.fastleader.maxNotificationInterval=500",
                            "-Dzookeeper.cnxTimeout=500"};
         each.properties.insert(each.properties.end(), how.properties.begin(), how.properties.end());
@@ -229,8 +229,8 @@ std::string zookeeper_ensemble::as_seen_by(std::size_t who, std::size_t whom) {
     return address_of(quorum) + ":" + std::to_string(election);
 }
 
-/// Replaces addresses in the messages between servers. When A sends its address to B, B gets the
-/// port that leads from B to A.
+/// Makes the partition replace addresses in the messages between servers. When A sends its address
+/// to B, B gets the port that leads from B to A.
 void zookeeper_ensemble::translate() {
     for (const election_way& there : elections_)
         for (const election_way& back : elections_)

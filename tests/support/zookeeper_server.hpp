@@ -25,11 +25,11 @@
 
 namespace holdfast::support {
 
-// Real ZooKeeper server of a single test. It has a fresh folder and free ports. It ends with the
-// object or the test program.
+// Real ZooKeeper server of a single test. It has a new folder and free ports. It ends when the
+// object is destroyed or the test program ends.
 
-/// Returns HOLDFAST_ZOOKEEPER, or the server of the distribution's package. The path in the result
-/// is a class path.
+/// Returns the server of HOLDFAST_ZOOKEEPER, or of the distribution's package. The path in the
+/// result is a Java class path.
 server_binary zookeeper();
 
 /// Returns the downloaded servers from HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class
@@ -48,8 +48,8 @@ public:
         /// client's certificate.
         std::string client_certificates = "none";
 
-        /// Tick of the server. A session timeout has 2 to 20 ticks. Sessions expire only at whole
-        /// ticks.
+        /// Length of a tick of the server. A session timeout has 2 to 20 ticks, and sessions expire
+        /// only at whole ticks.
         std::chrono::milliseconds tick{200};
         /// Interval at which the server looks for empty containers. The server's own default is a
         /// minute.
@@ -59,9 +59,10 @@ public:
         bool forces_to_disk = false;
 
         std::vector<std::string> lines{}; ///< further lines of the configuration: `key=value`
-        /// further properties of the JVM: `-Dzookeeper.skipACL=yes`
+        /// Further properties of the JVM, for example `-Dzookeeper.skipACL=yes`.
         std::vector<std::string> properties{};
-        /// number in an ensemble; `lines` then has `server.N` for each server
+        /// Number of this server in an ensemble. `lines` then has a line `server.N` for each
+        /// server.
         std::uint16_t number = 0;
 
         // Port; zero: a free port. If a port is given, the caller has reserved it.
@@ -78,11 +79,12 @@ public:
     void launch(); ///< starts the server; returns when it answers, even if it does not serve yet
     void stop() { process_.stop(); } ///< kills the server, like kill -9
     void restart();                  ///< restarts with the same ports and data
-    /// restarts with the same ports, without data; node numbers begin again
+    /// Restarts the server with the same ports and without data. The numbers of new nodes begin
+    /// again.
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
-    /// whether the server runs; false after `stop` or `pause`
+    /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
     /// Returns the reply to a four-letter word, for example "mntr". Returns an empty text if the
@@ -92,7 +94,7 @@ public:
     /// "packets_received", "znode_count", "ephemerals_count", "watch_count",
     /// "num_alive_connections", "outstanding_requests", …
     std::map<std::string, std::string> figures() const;
-    /// Returns whether the server serves requests. It serves alone or in an ensemble with a leader.
+    /// Returns whether the server serves requests: alone, or in an ensemble that has a leader.
     bool serves() const;
     /// Returns "standalone", "leader", "follower" or "observer". Returns an empty text if the
     /// server does not serve.
@@ -130,13 +132,14 @@ public:
     struct options {
         std::size_t size = 3;
         std::chrono::milliseconds tick{200};
-        /// Time in ticks after which a server gives up if it hears nothing from the other servers.
-        /// Until then, a server that is cut off continues to answer.
+        /// Number of ticks without a message from the other servers after which a server stops
+        /// serving. Until then, a server that is cut off continues to answer.
         int sync_limit = 5;
         std::vector<std::string> lines{};      ///< further lines of each configuration
         std::vector<std::string> properties{}; ///< further properties of each JVM
 
-        /// Returns options that make a server answer for six more seconds after it was cut off.
+        /// Returns options with which a server continues to answer for six seconds after it was cut
+        /// off.
         static options slow_to_notice() {
             return {.tick = std::chrono::milliseconds{400}, .sync_limit = 15};
         }
@@ -151,9 +154,8 @@ public:
     zookeeper_server& operator[](std::size_t which) { return *servers_.at(which); }
     std::string url() const; ///< URL with the addresses of all servers
 
-    /// Returns the leader; waits until there is a leader. If the leader is cut off, there are two
-    /// leaders for some time. During this time call `leader_without`, which returns the leader of
-    /// the other servers.
+    /// Returns the leader. Waits until there is one. If the leader is cut off, there are two
+    /// leaders for some time; `leader_without` then returns the leader of the other servers.
     zookeeper_server& leader() { return one_that("leader", nullptr); }
     zookeeper_server& leader_without(const zookeeper_server& out) {
         return one_that("leader", &out);
@@ -192,7 +194,7 @@ private:
     std::vector<std::unique_ptr<zookeeper_server>> servers_;
 };
 
-// Changes nodes of an ensemble one by one, as an operator or another program does.
+// Changes of nodes of an ensemble one by one, as an operator or another program makes them.
 
 /// One ZooKeeper session that a test uses directly. Each call returns when it is done. Thread
 /// safety: one caller at a time.

@@ -20,7 +20,7 @@ LINES_A_FUNCTION, COLUMNS, LINES_OF_README, WORDS_A_SENTENCE = 70, 100, 150, 30
 # (rule, file, what the finding mentions, reason)
 EXCEPTIONS: list[tuple[str, str, str, str]] = [
     ("include_direction", "src/store/mysql/transaction_guard.cpp", "sync/lock_handle.hpp",
-     "a lease is nailed, and its hold says whose it is"),
+     "a lease guards a transaction, and its hold names the owner"),
 ]
 
 # Which folders of src/ a layer may include from; the deepest that matches a file counts. What is

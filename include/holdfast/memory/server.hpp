@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock server inside the process, for tests of applications. It is in the component
-// holdfast::testing. The simulation and the conformance tests also use the server as the model:
+// Lock server inside the process, for tests of applications. It belongs to the component
+// holdfast::testing. The simulation and the conformance tests of holdfast also use this server:
 // they compare the other stores with it.
 #pragma once
 
@@ -21,15 +21,15 @@ class server_group; // private to src/store/memory
 
 /// Faults of one request between a client and the server. The default is no fault.
 struct fate {
-    /// Delay before the server receives the request. If the delay is longer than the request's
-    /// timeout, the server still executes the request, after the client has given up.
+    /// Time that the request needs to reach the server. If this time is longer than the request's
+    /// timeout, the client gives up first, and the server executes the request after that.
     duration request_delay{};
     duration answer_delay{};   ///< delay of the reply
     bool request_lost = false; ///< the request is lost: never executed, and no reply is sent
     bool answer_lost = false;  ///< the request is executed, but its reply is lost
     bool refused = false; ///< the request fails at once with `errc::unreachable` and is never sent
-    /// Time from the sending of the request until the connection breaks. The client gets no reply,
-    /// but the server may execute the request.
+    /// Time from the sending of the request until the connection breaks. The client gets no reply.
+    /// The server may still execute the request.
     std::optional<duration> cut_off{};
     /// If set, the server executes the request twice, with this time between the executions.
     std::optional<duration> executed_again{};
@@ -42,8 +42,8 @@ struct fate {
     std::vector<std::size_t> denied_holds{};
 };
 
-/// Types of requests. `count` tries to take from a counter; `release` gives back permits that the
-/// attempt may have taken.
+/// Types of requests. `look` is an attempt to acquire a lock. `count` is an attempt to take permits
+/// from a counter; if the attempt may have taken permits, `release` gives them back.
 enum class verb { look, renew, release, inspect, force, count, change };
 
 /// One request, as it is sent. Valid during the call only.
@@ -57,13 +57,13 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Function that returns how long a client takes to learn of a new primary after its announcement.
-/// Empty: the client misses the announcement. It then learns of the new primary only if it asks a
-/// machine that is a replica by then.
+/// Function that returns how long after an announcement a client learns of the new primary. Empty:
+/// the client misses the announcement. It then learns of the new primary only if it sends a request
+/// to a machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
-/// Settings of a client's connection to the server. The two functions in it are called on the
-/// executor of that client.
+/// Settings of one client's connection to the server. The two functions are called on the executor
+/// of that client.
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
@@ -117,49 +117,50 @@ public:
     /// because a server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
-    // Each machine of the server has its own clock. The clock of the primary decides when leases
-    // expire, and which requests arrive after their deadline. Replicas receive expiry dates on the
-    // primary's clock.
+    // Each machine of the server has its own clock. The clock of the primary decides when a lease
+    // expires and whether a request arrives after its deadline. A replica receives the expiry times
+    // as times on the primary's clock.
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
     void step_clock(std::size_t machine, duration);
 
-    // Machines are numbered, starting with 0. The functions below throw `std::out_of_range` for the
-    // number of a machine that does not exist.
+    // The machines have numbers, starting with 0. The functions below throw `std::out_of_range` if
+    // no machine has the given number.
 
     /// Adds `count` replicas of the primary. Each write reaches them after `lag`, and their
     /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
     /// kept by session.
     void replicate(std::size_t count, duration lag = {});
     void set_lag(std::size_t replica, duration); ///< for writes after this call
-    /// Disconnects a replica. It receives nothing any more, not even writes that are on their way,
-    /// and confirms nothing.
+    /// Disconnects a replica. From then on, the replica receives no writes, not even the writes
+    /// that are on their way, and it confirms nothing.
     void cut_replica(std::size_t replica);
-    /// Stops a machine: requests to it must wait. If it is a replica, writes to it wait, too.
+    /// Stops a machine. Requests and writes that are sent to the machine wait until it resumes.
     void stop(std::size_t machine);
     void resume(std::size_t machine);
-    /// Makes a machine the primary, and announces it. The machine has only the writes that have
-    /// reached it until now, and no replicas. The old primary does not know of the new one; it
-    /// continues with its other replicas.
+    /// Makes a machine the primary, and announces it to the clients. The machine has only the
+    /// writes that have reached it until now, and it has no replicas. The old primary does not know
+    /// of the new primary; it continues with its other replicas.
     void promote(std::size_t machine);
-    /// Makes a machine a replica of the primary, which sends it a full copy. The machine keeps its
-    /// old data until the copy has arrived. It tells clients that it takes no writes. Throws
-    /// `std::logic_error` for the primary: promote another machine first.
+    /// Makes a machine a replica of the primary. The primary sends the machine a full copy; the
+    /// machine keeps its old data until the copy has arrived. It tells clients that it takes no
+    /// writes. Throws `std::logic_error` for the primary: promote another machine first.
     void demote(std::size_t machine);
-    /// Restarts a machine without its data. A replica is empty until it has received a full copy.
-    /// If the primary is restarted, its replicas become empty, too. Notifies nobody.
+    /// Restarts a machine without its data, and notifies nobody. A replica stays empty until it has
+    /// received a full copy. If the primary is restarted, its replicas become empty, too.
     void restart_empty(std::size_t machine);
 
-    // The following functions act on the primary.
+    // The following functions work on the primary.
 
-    /// Forgets every lock, counter and remembered request, like a server that restarts without
-    /// data; notifies nobody. Replies then report the time of this restart.
+    /// Makes the primary forget every lock, counter and remembered request, like a server that
+    /// restarts without its data. Notifies nobody. Replies then report the time of this restart.
     void restart_empty();
     bool evict(const lock_name&); ///< forgets one lock, notifies nobody
     /// Gives the lock to a foreign owner (not a client of this server), even if another owner holds
-    /// it. With kind `read`, the foreign owner joins the other readers. With kind `token`, it is a
-    /// program that does not use holdfast.
+    /// the lock. With kind `read`, the foreign owner becomes one of the readers. With kind `token`,
+    /// the foreign owner is a program that does not use holdfast.
     void occupy(const lock_name&, duration lease, lock_kind = lock_kind::plain);
-    /// Releases the lock of the foreign owner. Notifies the waiters, except for kind `token`.
+    /// Releases the lock that the foreign owner holds. Notifies the waiters, except for kind
+    /// `token`.
     bool vacate(const lock_name&);
 
     /// Returns the server with this name in this process (URL `memory:NAME`). The server is created

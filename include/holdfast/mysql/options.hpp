@@ -29,7 +29,7 @@ struct options {
     /// The primary and the servers that may replace it: 1 to 64, tried in this order. The default
     /// port is 3306.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    std::string unix_socket{}; ///< if set, `servers` are not used
+    std::string unix_socket{}; ///< path of a unix socket; if it is set, `servers` are not used
     std::string schema{};      ///< database that contains the tables; never empty
     /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
@@ -41,7 +41,7 @@ struct options {
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    /// Gives the user and the password if these fields are empty.
+    /// Gives the user and the password if the fields `user` and `password` are empty.
     credential_provider credentials{};
 
     /// `connections_max`: number of connections that requests share, 1 to 1000.

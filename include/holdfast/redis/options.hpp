@@ -32,12 +32,13 @@ enum class redisson_form : std::uint8_t {
 struct sentinel_options {
     std::string service{};                   ///< the Sentinels' name for the primary
     std::vector<server_address> addresses{}; ///< 1 to 64; the default port is 26379
-    /// If `user` and `password` are both empty, the Sentinels get the login of the servers.
+    /// User and password for the Sentinels. If both are empty, the client sends the Sentinels the
+    /// login of the Redis servers.
     std::string user{};
     secret password{};
     std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
-    /// True: the Sentinels never get the login of the servers. If `user` and `password` are both
-    /// empty, the client then does not log in at the Sentinels.
+    /// True: the client never sends the login of the Redis servers to the Sentinels. If `user` and
+    /// `password` are both empty, the client then does not log in at the Sentinels.
     bool own_login = false;
 };
 
@@ -77,10 +78,11 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// Gives the user and the password if these fields are empty.
+    /// Gives the user and the password if the fields `user` and `password` are empty.
     credential_provider credentials{};
 
-    /// Database of the locks; all databases of a server share the notification channels.
+    /// Number of the database that stores the locks. All databases of a server share the
+    /// notification channels.
     std::uint32_t database = 0;
 
     // Every length of time below is in whole milliseconds, except `polling`, which is in
@@ -94,7 +96,7 @@ struct options {
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// How long a subscription is kept after its last waiter has ended. 0 ms to 1 day.
+    /// How long the client keeps a subscription after its last waiter has ended. 0 ms to 1 day.
     duration subscription_linger = std::chrono::seconds{5};
 
     /// Timeout for the confirmation of a grant or a renewal by the required replicas
@@ -107,8 +109,8 @@ struct options {
     /// new connection. 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
-    /// Interval of the requests for the slot map of a cluster, while this client has locks or
-    /// waiters. It asks at once when a server reports a change. 100 ms to 1 day.
+    /// Interval at which the client asks for the slot map of a cluster, while it has locks or
+    /// waiters. If a server reports a change, the client asks for the map at once. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
@@ -120,10 +122,10 @@ struct options {
     /// was first for this time, and a holdfast waiter behind it may be overtaken. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
-    /// Format in which a `leased_semaphore` writes its permits, and a `rate_limiter` the permits
-    /// that were taken. Use the same format in all programs. If a semaphore has permits in another
-    /// format, calls fail with `refused`. If a limiter has records in another format, holdfast
-    /// counts them, but JVMs count the records of holdfast wrongly.
+    /// Format in which a `leased_semaphore` stores its permits, and a `rate_limiter` stores the
+    /// permits that were taken. Use the same format in all programs. If a semaphore has permits in
+    /// another format, calls fail with `refused`. If a limiter has records in another format,
+    /// holdfast counts them, but JVMs count the records of holdfast wrongly.
     redisson_form redisson = redisson_form::v3_17;
 
     /// Maximum number of additional connections for blocking calls. Each connection serves one
@@ -133,10 +135,10 @@ struct options {
     /// connection. At most 1000.
     std::size_t blocking_connections_max = 16;
 
-    /// How long a blocking thread polls for its reply before it sleeps. Polling halves the
-    /// round-trip time on one machine, but keeps a core busy. Threads poll only if there are idle
-    /// cores, and if replies usually arrive within this time. Zero: threads never poll. 0 us to 10
-    /// ms.
+    /// How long a blocking thread polls the socket for its reply before it sleeps. Polling halves
+    /// the round-trip time on one machine, but keeps a core busy. Threads poll only if some cores
+    /// are idle, and if replies usually arrive within this time. Zero: threads never poll. 0 us to
+    /// 10 ms.
     std::chrono::microseconds polling{100};
 
     /// Maximum number of requests that are queued or in flight, per connection.

@@ -23,7 +23,8 @@ enum class node_form : std::uint8_t {
     kazoo,   ///< `<uuid>__lock__<n>`: kazoo's Lock, ReadLock, WriteLock
 };
 
-/// Permission to read, delete and create nodes below `root`. Use the same value in all programs.
+/// Clients that may read, delete and create the nodes below `root`. Use the same value in all
+/// programs.
 enum class node_acl : std::uint8_t {
     open,    ///< everybody; the default of Curator and kazoo
     creator, ///< only clients with the same login: digest, or the TLS certificate
@@ -40,11 +41,13 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    /// Path that exists at the servers; all other paths are relative to it. Empty: not used.
+    /// Path that already exists at the servers; all other paths are relative to it. Empty: paths
+    /// begin at the root of the ensemble.
     std::string chroot{};
 
-    /// Path of the lock nodes; it is created when it is needed. Use a new path after the ensemble
-    /// was restored or emptied; otherwise fencing tokens become smaller.
+    /// Path below which the client creates its lock nodes. The client creates the path when it is
+    /// needed. Use a new path after the ensemble was restored or emptied; otherwise fencing tokens
+    /// become smaller.
     std::string root = "/holdfast";
     /// True: the name of a lock is its path, as in Curator, and `root` is not used.
     bool names_are_paths = false;
@@ -55,7 +58,7 @@ struct options {
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    /// Gives the user and the password if these fields are empty.
+    /// Gives the user and the password if the fields `user` and `password` are empty.
     credential_provider credentials{};
 
     /// Session timeout: how long a session, and with it each hold, survives a client that has died.

@@ -9,9 +9,9 @@
 #include <dlfcn.h>
 #include <mysql.h>
 
-/// Table of the libmariadb functions that this component calls: result, name, parameters,
-/// arguments. If a function is missing in the table, the linker needs libmariadb itself; a test of
-/// the program detects this.
+/// Table of the functions of libmariadb that this component calls: result, name, parameters,
+/// arguments. If a function is missing here, the linker asks for libmariadb itself; a test of the
+/// program detects this.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \
@@ -114,7 +114,8 @@ HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
 #undef HOLDFAST_FORWARD
 #undef HOLDFAST_FORWARDED
 
-/// Forwards the value of an option. Options for connection attributes have two values.
+/// Forwards the call to libmariadb. Options for connection attributes have two values; all other
+/// options have one.
 int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);

@@ -8,9 +8,9 @@
 namespace holdfast::net {
 namespace {
 
-/// Folders in which the module is searched: next to this library or program, and the folder of the
-/// installation. "$ORIGIN" is the folder of this library or program, so an installation can be
-/// moved. Environment variables cannot add folders.
+/// Folders in which the TLS module is searched. They are the folder of this library or program
+/// ("$ORIGIN") and the folder of the installation. With "$ORIGIN", an installation can be moved.
+/// Environment variables cannot add folders.
 constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
 std::string not_loaded(const std::string& reasons) {
@@ -19,8 +19,8 @@ std::string not_loaded(const std::string& reasons) {
            "the module " HOLDFAST_TLS_MODULE;
 }
 
-/// Loads the module. Returns null if the module cannot be loaded; `reasons` then says why. The
-/// module is never unloaded, because OpenSSL runs cleanup code at the end of the program.
+/// Loads the TLS module. Returns null if it cannot be loaded; `reasons` then says why. The module
+/// is never unloaded, because OpenSSL runs cleanup code at the end of the program.
 holdfast_tls_maker* load(std::string& reasons) {
     for (const char* const folder : folders) {
         const std::string place = std::string{"$ORIGIN/"} + folder + "/" HOLDFAST_TLS_MODULE;
@@ -37,7 +37,7 @@ holdfast_tls_maker* load(std::string& reasons) {
 maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
                               std::unique_ptr<tls_engine>& made) {
     std::string reasons;
-    // If the module is loaded already, load() only looks it up.
+    // If the module is loaded already, load() only finds it.
     holdfast_tls_maker* const make = load(reasons);
     if (!make)
         return tls_trouble{store_errc::tls_failed, not_loaded(reasons)};

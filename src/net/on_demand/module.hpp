@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point of the TLS module. Module and library come from the same build, because the module's
-// folder has the version in its name.
+// Entry point of the TLS module. The module and the library always come from the same build,
+// because the name of the module's folder contains the version.
 #pragma once
 
 #include "net/tls.hpp"

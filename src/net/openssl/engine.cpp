@@ -90,8 +90,8 @@ std::string subject_of(const X509_NAME* name) {
     return printable(text.data());
 }
 
-/// Returns the words for an error text: "its certificate", or the name of the authority that has
-/// the wrong certificate.
+/// Returns how an error text names the wrong certificate: "its certificate", or the name of the
+/// authority that the certificate belongs to.
 std::string whose(X509_STORE_CTX& context, const X509* certificate) {
     if (X509_STORE_CTX_get_error_depth(&context) == 0)
         return "its certificate";
@@ -135,7 +135,7 @@ std::string objection_of(X509_STORE_CTX& context) {
 
 namespace {
 
-/// Returns the alert that the server has sent, or -1.
+/// Returns the TLS alert that the server has sent, or -1 if the error is no alert.
 int alert_in(unsigned long error) {
     const int reason = ERR_GET_REASON(error);
     const bool is_alert = ERR_GET_LIB(error) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET;
@@ -150,8 +150,8 @@ bool is_about_our_certificate(int alert) {
     return std::ranges::find(all, alert) != all.end();
 }
 
-/// Returns the first TLS error in OpenSSL's queue. Lower layers of OpenSSL may have added errors
-/// before it.
+/// Returns the first TLS error in OpenSSL's queue. Lower layers of OpenSSL may have put other
+/// errors before it.
 unsigned long error_of_tls() {
     const unsigned long first = ERR_peek_error();
     while (const unsigned long next = ERR_get_error())
@@ -181,8 +181,7 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // If a TLS 1.2 server requires a client certificate and gets none, this alert is the only alert
-    // that it sends.
+    // A TLS 1.2 server that requires a client certificate and gets none sends only this alert.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};
@@ -194,8 +193,8 @@ std::string first_reason() {
 
 namespace {
 
-/// Stores the reason why the verification failed, and does not change the result of the
-/// verification. OpenSSL calls this function while the reason is still available.
+/// Stores the reason for which the verification failed. OpenSSL calls this function while the
+/// reason is still available. The function does not change the result of the verification.
 int note_objection(int well, X509_STORE_CTX* context) noexcept {
     if (well == 1)
         return well;
@@ -238,7 +237,7 @@ maybe_trouble openssl_session::open(std::string_view received, std::string_view&
         take_in(received);
         if (!established_)
             shake_hands();
-        // This call may reallocate plain_.
+        // The call of read_into_plain() may move the buffer plain_ to other memory.
         const std::size_t size = established_ ? read_into_plain() : 0;
         said = std::string_view{plain_}.substr(0, size);
     });
@@ -315,8 +314,8 @@ void require(bool done) {
                       "tls_" + std::string{field} + " " + file + ": " + first_reason()};
 }
 
-/// Gives OpenSSL the password of a key. Without this callback, OpenSSL would ask for the password
-/// at the terminal.
+/// Gives OpenSSL the password of a private key. Without this callback, OpenSSL would ask for the
+/// password at the terminal.
 int hand_over_password(char* buffer, int size, int, void* of_key) noexcept {
     const std::string_view password = static_cast<const secret*>(of_key)->reveal();
     if (password.size() > static_cast<std::size_t>(size))
@@ -336,11 +335,11 @@ void use_own_certificate(SSL_CTX& context, const tls_options& how) {
         fail("key_file", how.key_file);
 }
 
-/// Creates a context with all settings except the system's trusted authorities.
+/// Creates a TLS context with all settings, but without the system's trusted authorities.
 owned_context make_context(const tls_options& how) {
     owned_context made{SSL_CTX_new(TLS_client_method())};
     require(made != nullptr);
-    // If the system sets a higher minimum version, the higher minimum is kept.
+    // Set the minimum version only if the system's own minimum is lower.
     if (SSL_CTX_get_min_proto_version(made.get()) < TLS1_2_VERSION)
         SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION);
@@ -400,8 +399,8 @@ maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
     });
 }
 
-/// Returns the system's trusted authorities. They are read only once, because reading blocks the
-/// thread for 30 ms.
+/// Returns the system's trusted authorities. They are read once and kept, because reading them
+/// blocks the thread for 30 ms.
 X509_STORE* openssl_engine::systems_authorities() {
     if (!systems_authorities_) {
         systems_authorities_.reset(X509_STORE_new());

@@ -34,7 +34,7 @@ using owned_ssl = std::unique_ptr<SSL, freed_by<SSL_free>>;
 using owned_store = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
 using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 
-// Functions that translate OpenSSL's errors into texts that say what to do.
+// Functions that translate OpenSSL's errors into texts that tell the user what to do.
 
 /// Returns why the verification failed.
 std::string objection_of(X509_STORE_CTX&);

@@ -56,8 +56,8 @@ blocking_connection::~blocking_connection() {
 bool blocking_connection::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // With TLS, the server sends TLS records between replies, so unexpected bytes are normal.
-    // Without TLS, bytes without a request mean that the connection cannot be used any more.
+    // With TLS, the server sends TLS records between replies, so received bytes without a request
+    // are normal. Without TLS, such bytes mean that the connection cannot be used any more.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
@@ -142,7 +142,7 @@ void blocking_connection::note_demotion(const reply& error) {
 }
 
 // Writes the request and reads its reply. Runs outside the client's monitor (mutual exclusion), so
-// it uses only members of this blocking connection.
+// it uses only the members of this blocking connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -181,7 +181,8 @@ void blocking_connection::collect() {
               (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
-/// Gives the replies that were read early (`early_`) to their requests, in the order of sending.
+/// Gives the replies that were read early (`early_`) to their requests, in the order in which the
+/// requests were sent.
 void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
@@ -333,8 +334,8 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     self->all_.push_back(
         {std::make_unique<blocking_connection>(*self->context_, line->take_apart(), self->wait_),
          now, told.run_id});
-    if (self->context_->other_met)
-        self->context_->other_met(told);
+    if (self->context_->on_other_connection)
+        self->context_->on_other_connection(told);
     if (!std::exchange(self->tidies_, true))
         runtime::run_in_background(self->context_->home, close_idle(self));
 }
@@ -379,8 +380,8 @@ void blocking_connections::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Watches for missing replies in the background, because a thread cannot watch while it waits on a
-/// blocking connection.
+/// Watches for missing replies in the background, because a thread that waits on a blocking
+/// connection cannot do so.
 asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -393,9 +394,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns when the longest present wait for a reply on any blocking connection began. The wait of
-/// a lent connection began when the connection was lent. The wait of any other connection began
-/// when its oldest request without a reply was sent.
+/// Returns the start of the longest present wait for a reply on any blocking connection. A
+/// connection that a call uses waits since the call borrowed it. Any other connection waits since
+/// its oldest request without a reply was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -476,7 +477,7 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call must change nothing, because it may come from the destructor, on any thread.
+    // A second call must change nothing: it may come from the destructor, on any thread.
     if (closed_)
         return;
     closed_ = true;

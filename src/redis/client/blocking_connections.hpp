@@ -23,8 +23,9 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time. The calling thread itself writes the request and
-/// reads the reply, so no other thread has to wake it. It leaves the client's monitor (mutual
-/// exclusion) while it waits for the reply. It does everything else inside the monitor.
+/// reads the reply, so it need not wait for another thread to wake it. While it waits for the
+/// reply, it is outside the client's monitor (mutual exclusion). It does everything else inside the
+/// monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
     /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
@@ -35,16 +36,17 @@ public:
     /// Returns false if the server is known to have closed the connection.
     bool alive() const;
 
-    /// Sends the request and waits for its reply; see node::call(). Throws instead of queueing. If
-    /// it throws and broken() is true afterwards, the blocking connection cannot be used again.
+    /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be
+    /// sent at once; never queues it. If broken() is true after an exception, this connection
+    /// cannot be used again.
     reply ask(runtime::inline_call& caller, request&);
     bool broken() const { return broken_; }
 
     /// Returns whether the reply came over this blocking connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Ends the wait for the present reply with the failure `why`. From now on, the blocking
-    /// connection ignores all replies.
+    /// Makes the present wait for a reply fail with `why`. From now on, this connection ignores all
+    /// replies.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
@@ -54,9 +56,9 @@ public:
     bool waits_for_replicas() const { return wants_confirmation_; }
 
     /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
-    /// reply calls `resume`, which keeps the request alive. If the blocking connection ends first,
-    /// `resume` is posted. If the server does not know the script, `with_text` is set when `resume`
-    /// is called, and the caller must send the request again.
+    /// reply calls `resume`, which keeps the request alive. If the connection ends first, `resume`
+    /// is posted. If the server does not know the script, `with_text` is set when `resume` is
+    /// called, and the caller must send the request again with the script's text.
     void send_off(runtime::inline_call& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -68,7 +70,7 @@ public:
     /// broken if the oldest reply has been missing for `command_timeout` or longer.
     void collect();
 
-    /// Makes the waiting thread stop.
+    /// Makes the thread that waits for a reply stop waiting.
     void hang_up() noexcept;
     void interrupt() noexcept override { hang_up(); }
 
@@ -106,23 +108,24 @@ private:
     // Replies to the first requests in `owed_` that were read but not yet given to their callers.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
-    // True if the command WAIT (for replicas) follows the present request. In that case `answer_`
-    // is the reply to WAIT, and `unconfirmed_` has the reply to the request.
+    // True if the command WAIT (for replicas) follows the present request. `answer_` is then the
+    // reply to WAIT, and `unconfirmed_` has the reply to the request.
     bool wants_confirmation_ = false;
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Reason why replies are ignored. Unlike `broken_`, used only inside the client's monitor.
+    // Reason why replies are ignored. It is used only inside the client's monitor; `broken_` is
+    // also used outside.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;
     std::array<char, 16 * 1024> inbox_;
 };
 
-/// Pool of the connections for blocking calls (`blocking_connection`) to one server. They are
-/// opened in the background when calls need them, and closed when they are idle. A blocking
-/// connection is lent to one call at a time. A call never waits for a blocking connection: if no
-/// blocking connection is free, the call uses the shared connection.
+/// Pool of the connections for blocking calls (`blocking_connection`) to one server. A call borrows
+/// a connection and uses it alone. If none is free, the call does not wait; it uses the shared
+/// connection. The pool opens connections in the background when calls need them, and closes them
+/// when they are idle.
 class blocking_connections : public std::enable_shared_from_this<blocking_connections> {
 public:
     explicit blocking_connections(std::shared_ptr<node_context>);
@@ -147,8 +150,8 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Starts to wait, in the background, for replies that have not arrived yet, because possibly
-    /// no later call will read them.
+    /// Starts to wait, in the background, for replies that have not arrived yet. Otherwise they
+    /// would stay unread if there is no later call.
     void collect_soon();
 
     /// Closes each blocking connection as soon as no call uses it. Calls under way still get their
@@ -159,24 +162,24 @@ public:
     void move(const net::failure& why);
 
     /// Ends each blocking connection on which a reply has been missing since the time `since`, or
-    /// longer, together with its call. Returns whether any blocking connection was ended.
-    /// Connections that wait for replicas stay, because their replies may take long.
+    /// longer. The call on that connection ends, too. Returns whether any connection was ended.
+    /// Connections that wait for replicas are not ended, because their replies may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends the blocking connections that may not lead to the server of the command connection,
-    /// together with their calls.
+    /// Ends the blocking connections that may lead to another server than the command connection.
+    /// The calls on them end, too.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the blocking connection that brought this reply, together with its call. Does nothing
-    /// if no blocking connection brought the reply.
+    /// Ends the blocking connection over which this reply came, and the call on it. Does nothing if
+    /// the reply came over another kind of connection.
     void distrust(const reply&);
 
     /// Ends all calls and closes all blocking connections.
     void close();
 
 private:
-    /// A blocking connection is opened only after this number of calls found none free. So a
-    /// program that locks only once or twice opens no second connection.
+    /// A blocking connection is opened only after this number of calls found no free connection. So
+    /// a program that locks only once or twice opens no second connection.
     static constexpr unsigned demands_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
     /// Interval at which the connections are checked for replies that are still missing.

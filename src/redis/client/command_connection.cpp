@@ -15,8 +15,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Error margin of the uptime that a server reports. The server computes the uptime from two times
-/// in whole seconds, so a reported uptime of 5 s can be only 4 s in fact.
+/// Greatest error of the uptime that a server reports. The server computes the uptime from two
+/// times in whole seconds. So the true uptime may be 4 s if the server reports 5 s.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
@@ -25,9 +25,9 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 
 } // namespace
 
-// Compares the id of the data's history (replication id), not only the id of the process (run_id).
-// A primary that was demoted and promoted again keeps its run_id, but it may now have another
-// server's data.
+// Compares the id of the data's history (replication id) in addition to the id of the process
+// (run_id). A primary that was demoted and promoted again keeps its run_id, but may now have
+// another server's data.
 server_identity_tracker::handshake_result server_identity_tracker::meet(const server_hello& told,
                                                                         time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
@@ -126,21 +126,21 @@ void command_connection::connected(const server_hello& told) {
     meet(told);
 }
 
-// Reports the new connection. The server may have lost holds, and the owners of these holds must
-// learn of the loss soon.
+// Reports the new connection. The server may have lost holds, so the owners of these holds must ask
+// soon whether they still have them.
 void command_connection::meet(const server_hello& told) {
     const server_identity_tracker::handshake_result which = identity_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
-        if (context_->other_met)
-            context_->other_met(told);
+        if (context_->on_other_connection)
+            context_->on_other_connection(told);
         return;
     }
-    if (context_->shared_met) // called before any request about a hold is sent
-        context_->shared_met(identity_.server());
+    if (context_->on_shared_connection) // called before any request about a hold is sent
+        context_->on_shared_connection(identity_.server());
     if (which != server_identity_tracker::handshake_result::first && context_->revalidate)
         context_->revalidate(which == server_identity_tracker::handshake_result::other_or_unknown);
-    if (context_->met)
-        context_->met(told);
+    if (context_->on_connected)
+        context_->on_connected(told);
 }
 
 void command_connection::follow(const server_in_use& now, const net::failure& why) {
@@ -236,14 +236,13 @@ void command_connection::confirmation_given(const reply& said) {
         pipeline_.forget(*one);
         note_confirmation(one->answer, said);
     }
-    // Store all results first, because a resumed caller may change anything.
+    // Store all results before a caller is resumed, because the caller may change anything.
     for (request* const one : all)
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica. The host name or the proxy may then lead to
-/// another server, the new primary, but this connection would stay at the replica, which refuses
-/// every request.
+/// Leaves the server if it has become a replica. The host name or the proxy may lead to the new
+/// primary by then. But this connection would stay at the replica, which refuses every request.
 void command_connection::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
@@ -261,8 +260,9 @@ void command_connection::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler threw. The exception must leave the function that runs the
-        // executor, as usual in Asio. It must not end the coroutine that called the handler.
+        // The user's completion handler has thrown an exception. As usual in Asio, the function
+        // that runs the executor must throw it. The exception must not end the coroutine that
+        // called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }
@@ -272,7 +272,7 @@ void command_connection::end(const std::vector<request*>& all, const net::failur
     const auto shared = std::make_shared<const net::failure>(why);
     for (request* const one : all)
         one->failed = shared;
-    // Store all results first, because a resumed caller may change anything.
+    // Store all results before a caller is resumed, because the caller may change anything.
     for (request* const one : all)
         resume(*one);
 }
@@ -286,8 +286,8 @@ void command_connection::connection_failed(const net::failure& why) {
 void command_connection::connection_lost(const net::failure& why) {
     trouble_ = why;
     identity_.lost(context_->home.time.now());
-    if (purpose_ == purpose::commands && context_->parted)
-        context_->parted();
+    if (purpose_ == purpose::commands && context_->on_disconnected)
+        context_->on_disconnected();
     const bool garbage = why.code() == store_errc::protocol;
     end(pipeline_.drop_written(),
         {garbage ? why.code() : make_error_code(errc::outcome_unknown), why.text()});
@@ -319,7 +319,7 @@ void command_connection::limit_reached(time_point now) {
         connection_.cut(unanswered(timeout_));
     else if (!owed_since && connection_.connected() && idle_until() <= now)
         idle();
-    // Store all results first, because a resumed caller may change anything.
+    // Store all results before a caller is resumed, because the caller may change anything.
     for (request* const one : late)
         resume(*one);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared connections for the requests to one server (`command_connection`, `command_connections`),
-// and the identity of the server that they lead to (`server_identity_tracker`).
+// Shared connections for the requests to one server (`command_connection`, `command_connections`).
+// Also the class `server_identity_tracker`, which notices when a connection leads to another server
+// than before.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -20,7 +21,7 @@
 
 namespace holdfast::redis {
 
-/// Identity of the server that a connection leads to. Updated after each handshake.
+/// Identity of the server that a connection leads to. Each handshake updates it.
 class server_identity_tracker {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
@@ -43,7 +44,7 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // Value of `forgets_before_` before the loss of the connection. It applies again if the next
+    // Value of `forgets_before_` before the connection was lost. The value is restored if the next
     // connection leads to the same server process.
     std::optional<time_point> before_loss_;
 };
@@ -88,7 +89,7 @@ public:
         return connection_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Returns whether the reply to a request is pending on the present connection.
+    /// Returns whether a reply is still missing on the present connection.
     bool owes() const { return connection_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over the present connection.
@@ -112,7 +113,7 @@ public:
     void ask_if_there();
 
     /// Ends the connection, or the attempt to connect, if it may lead to another server than the
-    /// given server.
+    /// given one.
     void follow(const server_in_use&, const net::failure& why);
 
     bool is_connected() const { return connection_.connected(); }
@@ -126,13 +127,13 @@ public:
     void retire(const std::string& why);
 
 private:
-    /// Maximum size of one write in bytes. Further requests stay in the queue, where they can still
-    /// be withdrawn.
+    /// Maximum size of one write in bytes. Requests beyond this size stay in the queue, from which
+    /// they can still be removed.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
-    /// Longest silence before the connection is tested. The test finds a server that vanished
-    /// without notice. Usually it follows after a silence of a third of the default lease time, or
-    /// of `command_timeout` if this is longer.
+    /// Longest time without a received byte before the connection is tested. The test finds a
+    /// server that vanished without notice. Usually the connection is tested earlier: after a third
+    /// of the default lease time, or `command_timeout` if this is longer.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -188,11 +189,11 @@ private:
     net::deadline_timer deadline_timer_;
 };
 
-/// Shared connections for requests to one server. There is the command connection, and one
-/// connection for each number of replicas that must confirm. Each connection can have a spare
-/// connection. If a request on a connection has timed out and its reply is still missing, new
-/// requests go to the spare connection. The first connection may have died without notice. The
-/// class `liveness` ends a dead connection only after a while, because the server may only be slow.
+/// Shared connections for requests to one server: the command connection, and one connection for
+/// each number of replicas that must confirm. Each of them can have a spare connection. If a
+/// request has timed out and its reply is still missing, new requests go to the spare connection,
+/// because the first connection may be dead. The class `liveness` ends a dead connection only after
+/// a while, because the server may only be slow.
 class command_connections {
 public:
     explicit command_connections(std::shared_ptr<node_context>);
@@ -200,8 +201,8 @@ public:
     /// Returns the connection for a request with these options.
     command_connection& pick(const call_options&);
 
-    /// Opens the command connection if necessary. The command connection notices the loss of the
-    /// server.
+    /// Opens the command connection if it is not open. It is needed because only this connection
+    /// notices the loss of the server.
     void stay_connected() { usual_.first->stay_connected(); }
 
     bool connected() const { return usual_.first->is_connected(); }
@@ -219,11 +220,11 @@ public:
     /// Tests each connection with a PING or ROLE.
     void ask_if_there();
 
-    /// Ends the connections that may not lead to the server of the command connection. Opens new
+    /// Ends the connections that may lead to another server than the command connection. Opens new
     /// connections at once.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection that brought this reply, if it is in this set.
+    /// Ends the connection over which this reply came, if the connection is in this set.
     void distrust(const reply&, const net::failure& why);
 
     void close();

@@ -20,8 +20,8 @@ connection::connection(const store_context& home, const options& how)
     , reader_{how.reply_bytes_max,
               how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
-// After a failed write, continues to read for a while: a server that rejects a client sends the
-// reason and closes the connection, without reading anything.
+// After a failed write, the connection reads for a while longer. A server that rejects a client
+// sends the reason and closes the connection, without reading anything.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
@@ -52,15 +52,15 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns whether the error only means that the server forbids or does not know the command, so
-/// that the connection can be used without it. After any other error, such as LOADING or a missing
-/// password, requests would fail, too.
+/// Returns whether the error only means that the server forbids or does not know this command, so
+/// that the connection is still useful. After any other error, such as LOADING or a missing
+/// password, requests about locks would fail, too.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
 }
 
-/// Upper bound of plausible uptimes and clock values, in seconds. Larger values are ignored.
+/// Greatest plausible uptime or clock value, in seconds. Greater values are ignored.
 constexpr std::int64_t seconds_max = 1'000'000'000'000;
 
 /// Reads a reply to TIME: seconds and microseconds, as two texts.
@@ -197,7 +197,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    // Ignore errors here, because a later CLUSTER SLOTS reports them, too.
+    // Ignore errors here, because a later CLUSTER SLOTS reports the same errors.
     if (asked == step::ask_node)
         told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
     else if (answer.type != reply::kind::error)
@@ -205,13 +205,14 @@ void handshake::judge(const reply& answer) {
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),
                            std::string{awaited()} + ": " + answer.text + hint_at(asked, answer)};
-    // A replica is reported after INFO, because the error at a cluster node is another one.
+    // Report the replica only after the reply to INFO. If INFO shows a cluster node, another error
+    // is reported.
     if (asked == step::ask_identity && is_at_replica_)
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     ++answered_;
 }
 
-/// Returns a hint for the user if SELECT failed because the server is a Sentinel. Sentinels have no
+/// Returns a hint for the user if SELECT failed because the server is a Sentinel. A Sentinel has no
 /// databases.
 std::string handshake::hint_at(step asked, const reply& answer) const {
     if (asked != step::select_database || !answer.text.starts_with("ERR unknown command"))
@@ -248,8 +249,8 @@ void handshake::judge_answer(step asked, const reply& answer) {
 
 namespace {
 
-/// Returns whether only a cluster node sends this error, for a request about a slot of another
-/// node or about several slots.
+/// Returns whether only a cluster node sends this error: the request was about a slot of another
+/// node, or about several slots.
 bool is_about_slots(std::string_view error) {
     return error.starts_with("MOVED ") || error.starts_with("ASK ") ||
            error.starts_with("CROSSSLOT ");
@@ -367,7 +368,7 @@ void reconnecting_connection::talk() {
 }
 
 asio::awaitable<void> reconnecting_connection::keep_connected(std::shared_ptr<void>) {
-    // Wait until talk() has returned. Before that, its caller does not wait for the result yet.
+    // Wait until talk() has returned, because its caller waits for the result only after that.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && channel_handler_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
@@ -448,8 +449,8 @@ void reconnecting_connection::conversation_ended(const net::failure& why) {
     if (closed_)
         return;
     if (!std::exchange(moves_, false)) {
-        // Some servers accept connections but drop them at once. The backoff must grow in that case
-        // too, so reset it only after a longer connection.
+        // Some servers accept a connection and close it at once. The backoff must grow in that case
+        // too, so it is reset only after a longer connection.
         if (home_.time.now() - connected_since_ > context_.how.backoff_max)
             backoff_.reset();
         pause();
@@ -521,14 +522,14 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password only because the server itself has no password.
-/// In that case the client can continue without a login.
+/// Returns whether the server refused the password only because the server has no password. The
+/// client can then continue without a login.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;
 }
 
-/// Logs in. Returns the error if the login was refused and `may_be_refused` is set.
+/// Logs in. If the login was refused and `may_be_refused` is set, returns the server's error.
 asio::awaitable<std::string> log_in(connection& line, const login& how) {
     const credentials& who = how.who;
     if (who.user.empty() && who.password.empty())
@@ -548,8 +549,8 @@ asio::awaitable<std::string> log_in(connection& line, const login& how) {
     co_return "AUTH: " + said.text;
 }
 
-/// Throws the earlier login error if the server now demands a login, because it refuses all
-/// requests without a login.
+/// Throws the earlier login error if the server now demands a login: it refuses all requests
+/// without one.
 void judge_unknown_user(const reply& answer, const std::string& refusal) {
     if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))
         throw net::failure{store_errc::not_authenticated, refusal};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections to one server: the connection itself, its handshake, its reconnection
 // (`reconnecting_connection`), and the detection of missing replies (`hang_detector`). The function
-// `inquire` asks a server over a separate connection.
+// `inquire` asks a server over a connection of its own.
 #pragma once
 
 #include "net/byte_stream.hpp"
@@ -44,7 +44,7 @@ public:
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
     /// Returns the estimate of the server's clock. Code that reads a reply with the server's time
-    /// may update the estimate. Each connection has its own estimate, because the next connection
+    /// may improve the estimate. Each connection has its own estimate, because the next connection
     /// may lead to another server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
@@ -63,16 +63,16 @@ private:
     answer_reader reader_;
 };
 
-/// Purpose of a connection. `commands` is the command connection: only this connection asks for the
-/// replication id. `more_commands` is an additional connection for requests: the user's observer
-/// gets no report of its loss. `listening` is the subscriber connection.
+/// Purpose of a connection. `commands` is the command connection, the only connection that asks for
+/// the replication id. `more_commands` is an additional connection for requests; its loss is not
+/// reported to the user's observer. `listening` is the subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
 /// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.
 std::string client_name(std::string_view label);
 
 /// Returns whether this reply to ROLE comes from a replica. A replica must not be asked about
-/// locks, because it may still have locks that the primary has deleted.
+/// locks: it may still have a lock that the primary has deleted.
 bool is_replica(const reply& role);
 
 /// Handshake of a new connection. All its requests are sent at once, before any other request, and
@@ -121,14 +121,15 @@ private:
     server_hello told_;
 };
 
-// Error messages for a URL of the wrong kind: the URL names one server, but a Sentinel or a cluster
-// node replies at that address. The messages contain the URL to use.
+// Error messages for a URL that names one server, while a Sentinel or a cluster node replies at
+// that address. The messages contain the URL to use.
 
-/// Returns advice that says that a cluster node replies, and contains the URL of the cluster.
+/// Returns advice for a user whose URL leads to a cluster node. The advice contains the URL of the
+/// cluster.
 std::string advice_at_cluster_node(const options&);
 
 /// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
-/// any other reply, or if the options name a cluster.
+/// any other reply, and if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
 /// Returns whether this reply to ROLE comes from a Sentinel.
@@ -158,8 +159,8 @@ public:
     /// Appends the requests to send. Called when the connection can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// Processes the next reply, and may move the reply's content out. Throws `failure` if the
-    /// reply makes no sense; the connection is then ended.
+    /// Processes the next reply, and may move its content out. Throws `failure` if the reply makes
+    /// no sense; the connection is then ended.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
@@ -170,8 +171,8 @@ public:
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 
-/// Reconnecting connection to a server. While its user (`channel_handler`) needs a connection, the
-/// connection connects, does the handshake, and transfers requests and replies. After a loss it
+/// Connection to a server that reconnects by itself. While its user (`channel_handler`) needs a
+/// connection, it connects, does the handshake, and transfers requests and replies. After a loss it
 /// pauses and connects again.
 class reconnecting_connection {
 public:
@@ -192,7 +193,7 @@ public:
     /// Ends the connection. Opens a new connection if the channel handler still needs it.
     void cut(net::failure why);
 
-    /// Ends the connection because the server has another address now, and opens a new connection
+    /// Ends the connection because the server's name has a new address, and opens a new connection
     /// at once. Requests that were not sent yet wait for the new connection.
     void move(net::failure why);
 
@@ -202,7 +203,7 @@ public:
 
 private:
     /// Longest pause between two attempts to connect while this client holds any lock. The pause is
-    /// short, because the holder must learn soon whether its lock was lost with the server.
+    /// short, because the holder must learn soon whether the server has lost its lock.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -236,10 +237,10 @@ private:
     bool closed_ = false;
 };
 
-/// Hang detector of one connection. It notices that a reply has been missing for a quarter of
-/// `command_timeout`, and reports this repeatedly until the reply comes. After a report, Sentinels
-/// or cluster nodes are asked for a new primary, and `liveness` checks the connection. A report is
-/// no proof: the server may only be slow.
+/// Hang detector of one connection. It reports that a reply has been missing for a quarter of
+/// `command_timeout`, and repeats the report until the reply comes. After a report, Sentinels or
+/// cluster nodes are asked for a new primary, and `liveness` checks the connection. A report proves
+/// nothing: the server may only be slow.
 class hang_detector {
 public:
     explicit hang_detector(const node_context& of)
@@ -275,7 +276,7 @@ private:
     time_point asked_at_ = time_point::min();
 };
 
-// Functions that ask a server about other servers, over a connection that is opened only for these
+// Functions that ask a server about other servers, over a connection that exists only for these
 // questions.
 
 /// User and password for a login.

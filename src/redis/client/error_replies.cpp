@@ -41,8 +41,9 @@ constexpr std::array by_beginning{
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
-/// Text in the error of a script that declared no keys. A cluster does not become "down" while a
-/// script runs. Therefore the script's first command was refused, and the script changed nothing.
+/// Text in the error of a script that declared no keys. A cluster does not go down while a script
+/// runs. So the refused command was the first command of the script, and the script changed
+/// nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
 /// Error texts for a key that this node does not serve: of version 7.0 and earlier, of version 8.0,
@@ -53,7 +54,7 @@ constexpr std::array absence{
     std::string_view{"attempted to access a slot not served"},
 };
 
-/// Removes the prefix that servers before 7.0 put in front of an error in a script. An example is
+/// Removes the text that servers before 7.0 put in front of an error in a script. An example is
 /// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
     if (!error.starts_with("ERR Error running script"))
@@ -137,8 +138,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns the commands that a piece of Lua text calls through the function `call`, each as an ACL
-/// permission.
+/// Returns an ACL permission for each command that the Lua text calls through the function `call`.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -150,8 +150,9 @@ std::string rights_for(std::string_view lua, std::string_view call) {
     return all;
 }
 
-/// Returns the commands that a script passes to helper functions (parts/request.lua). The helper
-/// functions do not contain the names of these commands.
+/// Returns the ACL permissions for the commands that a script passes to helper functions
+/// (parts/request.lua). The text of the helper functions does not contain the names of these
+/// commands.
 std::string rights_handed_on(std::string_view lua) {
     std::string all;
     for (const char* const before : {"change('", "nil, '", "undo, '"})
@@ -160,8 +161,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// Returns the permissions that a script may lack. If the error has no line number, it is the error
-/// of a command that the script called through `pcall` and then returned.
+/// Returns the permissions that a script may lack. An error without a line number comes from a
+/// command that the script called through `pcall`, and whose error the script then returned.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");

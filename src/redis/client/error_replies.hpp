@@ -12,31 +12,30 @@
 
 namespace holdfast::redis {
 
-/// Returns the meaning of an error reply. The first word decides, because the other words differ
-/// between Redis, Valkey and their versions. If the first word is only ERR, the beginning of the
-/// text decides.
+/// Returns the meaning of an error reply. The first word decides, because Redis, Valkey and their
+/// versions differ in the other words. If the first word is only ERR, the beginning of the text
+/// decides.
 store_errc classify(std::string_view error);
 
 /// Returns whether the error means that the server does not know the script. The client must then
 /// send the text of the script.
 bool asks_for_script(std::string_view error);
 
-/// Returns whether the error means that the server is not a primary any more. The client must then
-/// find the new primary. The request was not carried out, except after UNBLOCKED; see
-/// was_unblocked().
+/// Returns whether the error means that the server is no longer a primary. The client must then
+/// find the new primary. The request was not executed, except after UNBLOCKED; see was_unblocked().
 bool tells_of_demotion(std::string_view error);
 
-/// Returns whether the error means that a script used an undeclared key that this cluster node does
-/// not have or is migrating. The writes of the script before that point remain.
+/// Returns whether a script failed because it used an undeclared key that this cluster node does
+/// not have or is migrating. The earlier writes of the script remain.
 bool tells_of_absence(std::string_view error);
 
 /// Returns whether the error means that a WAIT ended because the server became a replica. The
-/// request before the WAIT was carried out.
+/// request before the WAIT was executed.
 bool was_unblocked(std::string_view error);
 
 // Functions that find out which ACL permissions a script lacks, even if the error reply does not
-// say so. The reply of Redis 7.0 contains neither the refused command, nor its key, nor its
-// channel. The reply of later versions contains the command.
+// say so. The reply of Redis 7.0 contains neither the refused command, nor its key or channel. The
+// reply of later versions contains the command.
 
 /// Returns the permissions to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`. If
 /// several permissions may be missing, returns all of them. The result is empty if the error is not

@@ -11,8 +11,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the deadline on the server's clock, in microseconds. Returns 0 if there is no estimate
-/// of the server's clock; 0 switches the deadline off.
+/// Returns the deadline as a time on the server's clock, in microseconds. Returns 0 if there is no
+/// estimate of that clock; the server then checks no deadline.
 std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& clock) {
     const auto moment = clock.no_later_than(deadline.at);
     return moment ? moment->count() : 0;
@@ -102,7 +102,7 @@ void pipeline::ask(request& asked, time_point now, duration timeout, time_point 
 }
 
 void pipeline::add_hurried(request& asked) {
-    // The search is short, because new requests nearly always belong at the end of the list.
+    // The search is short, because a new request nearly always belongs at the end of the list.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;
@@ -186,8 +186,8 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    // Drop the unconfirmed requests, too. Otherwise the WAIT command of the next connection would
-    // seem to confirm these requests.
+    // Also drop the requests that wait for the confirmation by replicas. Otherwise a WAIT on the
+    // next connection would seem to confirm them.
     std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)

@@ -24,11 +24,11 @@
 
 namespace holdfast::redis {
 
-/// Marks a request that is a plain command and not a script. All words of the command are in
-/// `keys`.
+/// Marks a request that is a plain command and not a script. `keys` then contains all words of the
+/// command.
 inline constexpr script plain_command{};
 
-/// Appends a WAIT command. It asks how many replicas have the last write of this connection.
+/// Appends a WAIT command, which asks how many replicas have the last write of this connection.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 
 /// Throws net::failure (protocol) if `answer` cannot be a reply to WAIT.
@@ -58,7 +58,7 @@ struct request {
     /// `options.asking`, ASKING is sent first, so the first reply belongs to ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
-    /// Returns the reply, or throws the failure. Call it after the request was resumed.
+    /// Returns the reply, or throws the failure. Call it after the waiting caller was resumed.
     reply take_answer();
 
     const script& what;
@@ -81,8 +81,8 @@ struct request {
     time_point answer_until{}; ///< the deadline after the request was written
     bool hurried = false;      ///< the first deadline is earlier than the usual timeout
 
-    /// Handler of the waiting caller. Use swap and never assignment: in Boost 1.81 the move
-    /// assignment of this type recurses without end.
+    /// Handler that resumes the waiting caller. Use swap and never assignment: in Boost 1.81, the
+    /// move assignment of this type recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume;
     reply answer;
@@ -112,9 +112,10 @@ public:
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Queues a request. The request waits for at most `timeout`, or until its own deadline if the
-    /// deadline is earlier. If it is still queued at `send_until`, it waits no longer; this time is
-    /// ignored if it has passed already, because then only the server tells that it is late.
+    /// Queues a request. The request waits for its reply for at most `timeout`, or until its own
+    /// deadline if this is earlier. A request that is still queued at `send_until` fails then. If
+    /// `send_until` has passed already, it is ignored: the server decides whether the request is
+    /// late.
     void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
@@ -124,14 +125,14 @@ public:
     /// null if the queue is empty.
     request* next_to_write(time_point now);
 
-    /// Records a command that is written now, and for whose reply no caller waits.
+    /// Records a command that is written now. No caller waits for its reply.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
     }
 
     /// Returns the sent command that the next reply belongs to. Returns nothing if no reply is
-    /// expected. The caller must then call forget() or ask_again() for the request of that command.
+    /// expected. The caller must then call forget() or ask_again() for the request of this command.
     std::optional<written> answered();
 
     /// Puts an answered request back into the queue, before all requests that were added later.
@@ -141,12 +142,12 @@ public:
     void await_confirmation(request&);
     /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
     bool awaits_confirmation() const { return waits_ > 0; }
-    /// Returns the requests that the reply to WAIT belongs to. The caller must call forget() for
-    /// each request.
+    /// Returns the requests that the reply to WAIT confirms. The caller must call forget() for each
+    /// of them.
     std::vector<request*> confirmed();
 
-    /// Removes a request. If the request was written, its reply is still expected and will be
-    /// ignored.
+    /// Removes a request. If the request was written already, its reply will be ignored when it
+    /// comes.
     void forget(request&);
 
     /// Removes a request that has timed out.
@@ -168,7 +169,7 @@ public:
     /// Returns the time since which the oldest reply has been missing.
     std::optional<time_point> owed_since() const;
 
-    /// Returns whether the reply to a request that timed out is missing.
+    /// Returns whether the reply to a request that timed out is still missing.
     bool owes_what_was_given_up() const { return given_up_ > 0; }
 
 private:
@@ -193,8 +194,8 @@ private:
 /// Usual time from the death of a server until another server has replaced it.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
-/// Reports to the user's observer that some locks are at another server now. `told_by` names the
-/// source of this information.
+/// Reports to the user's observer that some locks are at another server now. `told_by` says who
+/// reported the change.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
 /// Set of all calls that pause between two attempts. close() uses the set to wake these calls.
@@ -224,8 +225,8 @@ public:
     ~retry_loop();
 
     /// Pauses after a failed attempt. Throws the failure instead in three cases: the request may
-    /// have been carried out, a retry cannot help, or too little time is left. Throws `closed` if
-    /// the client is closed during the pause; the node may be destroyed then.
+    /// have been executed, a retry cannot help, or too little time is left. Throws `closed` if the
+    /// client is closed during the pause; the node may be destroyed by then.
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }

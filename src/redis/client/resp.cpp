@@ -11,12 +11,12 @@
 
 namespace holdfast::redis {
 
-/// Functions that hiredis calls for each object. C code calls these functions, so they must not
-/// throw. A null result ends the parsing.
+/// Functions that hiredis calls for each object of a reply. hiredis is C code, so the functions
+/// must not throw. If a function returns null, hiredis stops parsing.
 struct answer_reader::builder {
     /// Returns the memory for the next object. Memory is added item by item, so an array that only
-    /// claims to have a million items needs no memory for them. A new item may move the earlier
-    /// items in memory. This is harmless, because the earlier items are complete.
+    /// claims to have a million items takes no memory for them. A new item may move the earlier
+    /// items in memory; this does no harm, because they are complete.
     static reply* place(const redisReadTask* task) {
         auto& reader = *static_cast<answer_reader*>(task->privdata);
         if (!task->parent)
@@ -120,7 +120,7 @@ answer_reader::answer_reader(std::size_t reply_bytes_max, std::size_t items)
     if (!reader_)
         throw std::bad_alloc{};
     reader_->privdata = this;
-    // Keep the buffer of hiredis. By default hiredis frees it after every large read.
+    // Keep the buffer of hiredis. By default, hiredis frees the buffer after every large read.
     reader_->maxbuf = 1024 * 1024;
 }
 
@@ -138,7 +138,7 @@ void answer_reader::feed(std::string_view bytes) {
 }
 
 /// Throws if a line is too long. At each call, hiredis searches an incomplete line again from its
-/// beginning, so the time for a long line would grow with the square of its length.
+/// beginning. Without the limit, the time for a long line would grow with the square of its length.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {

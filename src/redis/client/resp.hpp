@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESP2, the protocol of the servers: the writer of requests, the parser of replies, readers of the
-// values in a reply, and the type of a Lua script.
+// RESP2, the protocol of the servers: the writer of requests, the parser of replies, functions that
+// read the values in a reply, and the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -38,22 +38,23 @@ struct reply {
     std::string text; ///< content of `text`, `status` and `error`
     std::vector<reply> items;
 
-    // Time when the request was composed for sending, and time when its reply was read, both on
-    // this client's clock. This member and all members below are set only in the outermost reply.
+    // Times on this client's clock: when the request was composed for sending, and when its reply
+    // was read. These members and all members below are set only in the outermost reply.
     time_point sent_at{};
     time_point received_at{};
 
-    /// True if the keys of the request are being migrated to the server that replied. Messages that
-    /// this request publishes do not reach subscribers at the old server.
+    /// True if the keys of the request are being migrated to the server that replied. Subscribers
+    /// at the old server then do not get the messages that this request publishes.
     bool moves = false;
 
-    /// Number of replicas that have confirmed the request (`call_options::replicas`). If the server
-    /// refused the command WAIT, which counts these replicas, `confirmation_refused` has the error.
+    /// Number of replicas that have confirmed the request (`call_options::replicas`).
+    /// `confirmation_refused` is the error text if the server refused the command WAIT, which asks
+    /// for this number.
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
     /// Estimate of the clock of the server that replied. Code that reads a reply with the server's
-    /// time may update the estimate. Each connection has its own estimate. Null: the reply did not
+    /// time may improve the estimate. Each connection has its own estimate. Null: the reply did not
     /// come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
@@ -110,8 +111,9 @@ class answer_reader {
 public:
     /// Maximum number of items in one reply. A script replies with a few items for each hold.
     static constexpr std::size_t items_max = 64 * 1024;
-    /// Maximum number of items in one reply of a cluster node. Each slot may have a different
-    /// owner, and CLUSTER SLOTS has about twenty items for each range of slots.
+    /// Maximum number of items in one reply of a cluster node. The greatest reply is that of
+    /// CLUSTER SLOTS: each slot may have another owner, and each range of slots has about twenty
+    /// items.
     static constexpr std::size_t items_max_in_cluster = 1024 * 1024;
     /// Maximum nesting of arrays. CLUSTER SLOTS has four levels; no other reply has more.
     static constexpr std::size_t depth_max = 16;
@@ -154,7 +156,7 @@ private:
     std::unique_ptr<redisReader, frees_reader> reader_;
 };
 
-/// Reads a number. Returns nothing unless the whole text is a number.
+/// Reads a number. Returns nothing if any part of the text does not belong to the number.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};
@@ -165,13 +167,13 @@ std::optional<Number> number_in(std::string_view text) {
     return value;
 }
 
-/// Returns whether a server may name this text as the host of another server. A host name has at
-/// most 253 bytes and no spaces. It must not begin with `/`, because such a text is the path of a
-/// local socket. Any process that listens at that socket would get the password.
+/// Returns whether the client accepts this text as the host of a server that another server names.
+/// A host name has at most 253 bytes and no spaces. It must not begin with `/`, because such a text
+/// is the path of a local socket. Any process that listens at that socket would get the password.
 bool is_host(std::string_view text);
 
-/// Returns whether a server may name this text as a host; see is_host(). A path is also allowed if
-/// `asked`, the host that replied, is a path.
+/// Returns whether the client accepts this text as a host that another server names; see is_host().
+/// A path is also accepted if `asked`, the host that replied, is a path.
 bool is_host_beside(std::string_view text, std::string_view asked);
 
 /// Reads a port from 1 to 65535. The text must consist of digits only.

@@ -39,15 +39,17 @@ server_connections::server_connections(std::shared_ptr<node_context> context)
         monitor_->welcome(context_->how.blocking_connections_max);
     if (!context_->leave_server)
         context_->leave_server = leaving();
-    context_->shared_met = while_alive(same_server_guard_, &same_server_guard::shared_met);
-    context_->other_met = while_alive(same_server_guard_, &same_server_guard::other_met);
+    context_->on_shared_connection =
+        while_alive(same_server_guard_, &same_server_guard::on_shared_connection);
+    context_->on_other_connection =
+        while_alive(same_server_guard_, &same_server_guard::on_other_connection);
     context_->overdue = while_alive(liveness_, &liveness::look);
 }
 
 namespace {
 
-/// Limits the time for WAIT to `replica_timeout`, and to half of the time until `answer_by`. The
-/// other half is left for the reply, which reports how many replicas have confirmed.
+/// Limits the time that WAIT may take: to `replica_timeout`, and to half of the time until
+/// `answer_by`. The other half is left for the reply, which says how many replicas have confirmed.
 void bound_wait(call_options& options, duration replica_timeout, time_point now) {
     options.replicas_within = std::min(options.replicas_within, replica_timeout);
     if (options.answer_by != time_point::max())
@@ -66,8 +68,8 @@ asio::awaitable<reply> server_connections::call(const script& what,
     const runtime::monitor::load under_way{monitor_};
     runtime::inline_call* const caller = inline_call_here();
     if (caller && !options.asking) {
-        // Blocking connections do not notice the loss of the server, but the command connection
-        // does.
+        // A blocking connection does not notice the loss of the server. The command connection
+        // does, so it stays open.
         command_connections_->stay_connected();
         std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
         request asked{what, keys, arguments, options};
@@ -82,8 +84,8 @@ asio::awaitable<reply> server_connections::call(const script& what,
     co_return co_await command_connections_->pick(options).ask(what, keys, arguments, options);
 }
 
-/// Sends the request over the blocking connection and waits for the reply. Other calls can use the
-/// blocking connection as soon as the request is written.
+/// Sends the request over the blocking connection and waits for the reply. As soon as the request
+/// is written, other calls can use the blocking connection.
 asio::awaitable<void> server_connections::send_off(runtime::inline_call& caller,
                                                    std::optional<borrowed_connection>& mine,
                                                    request& asked) {
@@ -168,8 +170,8 @@ runtime::inline_call* server_connections::inline_call_here() const noexcept {
 
 namespace {
 
-/// The client leaves a server after this number of consecutive lookups that did not return its
-/// address; see the class fixed_address.
+/// Number of consecutive lookups without the server's address after which the client leaves the
+/// server; see the class fixed_address.
 constexpr int checks_of_a_name = 3;
 
 } // namespace
@@ -185,7 +187,7 @@ same_server_guard::same_server_guard(std::shared_ptr<node_context> context,
     , pause_{std::min(context_->how.address_check, heeded_again_max / checks_of_a_name) *
              checks_of_a_name} {}
 
-void same_server_guard::shared_met(const server_in_use& now) {
+void same_server_guard::on_shared_connection(const server_in_use& now) {
     const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
                                                                         "now; the one before is "
                                                                         "left"};
@@ -194,7 +196,7 @@ void same_server_guard::shared_met(const server_in_use& now) {
     subscriber_->follow(now, why);
 }
 
-void same_server_guard::other_met(const server_hello& told) {
+void same_server_guard::on_other_connection(const server_hello& told) {
     const std::string shared = command_connections_->identity().id;
     if (told.run_id.empty() || shared.empty() || told.run_id == shared ||
         !command_connections_->connected())
@@ -261,7 +263,7 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
 }
 
 /// Ends the connections on which a reply has been missing since the time `since`, or longer. If any
-/// connection was ended, tests the other connections, too.
+/// connection was ended, also tests the other connections.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,
                            context_->address() +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All connections to one server (`server_connections`), and two classes that check them.
-// `same_server_guard` keeps them at the same server, and `liveness` ends connections that have died
-// without notice.
+// `same_server_guard` keeps all connections at the same server. `liveness` ends connections that
+// have died without notice.
 #pragma once
 
 #include "redis/client/connection.hpp"
@@ -38,7 +38,7 @@ public:
     server_connections(const server_connections&) = delete;
     ~server_connections() { close(); }
 
-    // These functions do the same as the functions of `node` with the same names.
+    // The functions of `node` with the same names explain these functions.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;
@@ -52,7 +52,8 @@ public:
     bool connected() const; ///< returns whether the command connection is connected
 
     /// Closes all connections, because the server is not used any more. Requests that were sent end
-    /// as outcome_unknown. Requests that were not sent, and later requests, end as unreachable.
+    /// as outcome_unknown. Requests that were not sent end as unreachable, and so do later
+    /// requests.
     void retire(const std::string& why);
 
     /// Ends all connections at once, because `node_context::where` names another server now.
@@ -77,23 +78,25 @@ private:
 };
 
 /// Keeps all connections of a `server_connections` at the same server. When a name or a proxy
-/// begins to lead to another server, existing connections stay at the old server. Two calls of one
-/// client could then ask different servers for the same lock.
+/// begins to lead to another server, the existing connections stay at the old server. Two calls of
+/// one client could then ask different servers for the same lock.
 ///
 /// The server of the command connection is the right server. If a new command connection leads to
 /// another server, or to a server that does not tell its run_id, the other connections end and are
-/// opened again. If another new connection leads to another server, all connections end. Behind a
-/// proxy that picks a server for each connection, different servers are normal and mean no change.
-/// Therefore further events are ignored for a while after each event, and this time grows with each
-/// event.
+/// opened again. If another new connection leads to another server, all connections end.
+///
+/// Some proxies pick a server for each connection. Behind such a proxy, different servers are
+/// normal and mean no change. So after each event, further events are ignored for a while; this
+/// time grows with each event.
 class same_server_guard {
 public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks that the connections call; see the members of `node_context` with the same names.
-    void shared_met(const server_in_use&);
-    void other_met(const server_hello&);
+    // Callbacks that the connections call. The members of `node_context` with the same names
+    // explain them.
+    void on_shared_connection(const server_in_use&);
+    void on_other_connection(const server_hello&);
 
 private:
     static constexpr duration heeded_again_max = std::chrono::hours{1};

@@ -137,8 +137,8 @@ void channels::compose(std::string& out, time_point now) {
     }
 }
 
-/// Appends one command for one channel. A command never names several channels, so a refusal always
-/// belongs to one known channel.
+/// Appends one command for one channel. A command never names several channels, so if the server
+/// refuses it, the refused channel is known.
 void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
     const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
                                         : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
@@ -164,8 +164,8 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
     return std::nullopt;
 }
 
-/// Returns whether the server has ended a subscription without a command of this client. A server
-/// does so when a slot moves or when the role of the server changes.
+/// Returns whether the server has ended a subscription although this client sent no command for it.
+/// A server does so when a slot moves or when the server's role changes.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
     const bool sharded = verb.text == "sunsubscribe";
     const bool awaited = !expected_.empty() && expected_.front().about &&
@@ -233,8 +233,8 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         return std::nullopt; // a server that refuses a PING is alive, so ignore the error
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are pending, the
-    // replies to these newer commands decide.
+    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are pending, their
+    // replies decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
@@ -379,7 +379,7 @@ void subscriber::connected(const server_hello& told) {
 
 time_point subscriber::idle_until() const {
     // A waiter polls after `poll_bound` even without a message, so a dead connection need not be
-    // found earlier.
+    // noticed earlier than that.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

@@ -29,15 +29,16 @@ struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
-    /// Alarm of a caller that waits until the subscription is confirmed, if any.
+    /// Alarm of a caller that waits for the confirmation of the subscription. Null: no caller
+    /// waits.
     std::unique_ptr<alarm> settled;
     channel* where = nullptr; ///< null if not subscribed any more
     boost::intrusive::list_member_hook<> hook;
 };
 
-/// State of the subscription to one channel. `wanted` is true while the channel has listeners, and
-/// for a while after. `told` is true if the last command for the channel was a subscription. The
-/// subscription is confirmed when both are true and all replies have arrived.
+/// State of the subscription to one channel. `wanted`: the channel has listeners, or had listeners
+/// a short time ago. `told`: the last command for the channel was a subscription. The subscription
+/// is confirmed when both are true and the replies to all commands have arrived.
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
@@ -49,7 +50,8 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True: the plain form was refused, and the reply to the sharded form is missing.
+    /// True: the server refused the plain subscription, and has not replied to the sharded
+    /// subscription yet.
     bool halved = false;
     /// True: a message may have been missed, so the next confirmation wakes the listeners.
     bool missed = false;
@@ -63,8 +65,8 @@ struct channel {
 /// subscriber connection (`subscriber`) sends the commands and reads the replies.
 class channels {
 public:
-    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`
-    /// means that a message may have been missed already, so the confirmation wakes the listener.
+    /// Adds a listener, which may miss messages until the subscription is confirmed. `late`: the
+    /// listener may have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
     /// Removes a listener. If it was the last listener of its channel, the subscription is kept
     /// until `until` for the next listener. Without `until`, the subscription ends now.
@@ -77,9 +79,9 @@ public:
     /// refused or no connection could be made.
     bool given_up(const channel&) const;
 
-    /// Subscribes all wanted channels again, because a new connection has no subscriptions. `form`
-    /// selects plain or sharded subscriptions, or both. With `both`, a channel is confirmed when
-    /// its two subscriptions are confirmed.
+    /// Subscribes to all wanted channels again, because a new connection has no subscriptions.
+    /// `form` selects plain subscriptions, sharded subscriptions, or both. With `both`, a channel
+    /// is confirmed when both of its subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -92,16 +94,17 @@ public:
     void ping() { ping_is_due_ = true; }
 
     /// Processes a message or a reply. If the server refused a subscription, returns the error and
-    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
-    /// schedules the next attempt but returns no error. Throws `failure` for a reply that makes no
-    /// sense.
+    /// schedules the next attempt for `try_again_at`. If the server ended a subscription although
+    /// the client did not ask for it, schedules the next attempt but returns no error. Throws
+    /// `failure` for a reply that makes no sense.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
-    /// Returns whether the server has ended a subscription by itself since the last call of
-    /// any_dropped().
+    /// Returns whether the server has ended a subscription without a command of this client since
+    /// the last call of any_dropped().
     bool any_dropped() { return std::exchange(dropped_, false); }
 
-    /// Ends subscriptions that had no listener for long enough. Tries refused subscriptions again.
+    /// Ends subscriptions that have had no listener for long enough. Tries refused subscriptions
+    /// again.
     void advance(time_point now);
 
     std::optional<time_point> next_due() const;
@@ -146,32 +149,32 @@ private:
     telling form_ = telling::plain;
 };
 
-/// Subscriber connection (`subscriber`). It reconnects while there are listeners, subscribes all
-/// channels again, and wakes the listeners of each channel. During silence it sends a PING from
-/// time to time. Without the PING, the loss of a server that vanished without notice would never be
-/// found.
+/// Subscriber connection (`subscriber`). While there are listeners, it reconnects after a loss,
+/// subscribes to all channels again, and wakes the listeners of each channel. If the server sends
+/// nothing for a while, it sends a PING. Without the PING, the loss of a server that vanished
+/// without notice would never be noticed.
 class subscriber final : public std::enable_shared_from_this<subscriber>, private channel_handler {
 public:
     explicit subscriber(std::shared_ptr<node_context>);
 
     /// Subscribes to a channel; see node::hear(). The returned object may outlive this subscriber
-    /// and its node, but not the client's clock. `late` means that a message may have been missed
-    /// already, so the confirmation wakes the listener.
+    /// and its node, but not the client's clock. `late`: a message may have been missed already, so
+    /// the confirmation wakes the listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
     /// Returns whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
-    /// Ends the connection. The next connection subscribes all channels again and wakes their
+    /// Ends the connection. The next connection subscribes to all channels again and wakes their
     /// listeners.
     void cut(const net::failure& why) { connection_.cut(why); }
     /// Ends the connection and opens a new connection at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// If the command connection has changed its server and this connection may still lead to the
-    /// old server, ends this connection and opens a new one at once. Otherwise it stays, even if it
-    /// leads to a replica, because a replica publishes the same messages.
+    /// Ends this connection and opens a new one if two conditions hold: the command connection has
+    /// changed its server, and this connection may still lead to the old server. A connection that
+    /// leads to a replica stays, because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
     /// Ends the connection if a reply has been missing since the time `since`, or longer. Returns
@@ -184,8 +187,8 @@ public:
     void close();
 
 private:
-    /// Longest silence before a PING if another server may take over. Only this PING can notice
-    /// that the present server hangs.
+    /// If another server may take over: time without a message after which a PING is sent. Only
+    /// this PING can notice that the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;

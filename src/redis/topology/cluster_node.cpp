@@ -144,7 +144,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
-        // Pause, because two servers may redirect to one another for a while.
+        // Pause before following the redirection, because two servers may redirect to one another
+        // for a while.
         if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
     }
@@ -258,7 +259,7 @@ bool cluster_node::hears(const channel_name& name) const {
 }
 
 /// Subscribes a listener at the server that owns the slot of its channel. If the owner is unknown,
-/// leaves the listener at its present server and requests a new slot map.
+/// the listener stays at its present server, and a new slot map is requested.
 void cluster_node::place(slot_subscription& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
@@ -274,8 +275,8 @@ void cluster_node::place(slot_subscription& who, bool late) {
 }
 
 /// Moves each subscription to the server that owns its slot now, if it is not subscribed there yet.
-/// Also moves subscriptions that the function place() has left at another server, because they had
-/// moved shortly before.
+/// This includes subscriptions that the function place() did not move, because they had moved
+/// shortly before.
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);
@@ -309,9 +310,9 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     revalidate(all);
 }
 
-/// Returns whether the change is not part of a change that was reported shortly before. When a
-/// server takes over many slots, the client learns of it from a redirection for each slot that it
-/// uses, and then from the next map.
+/// Returns whether the change is new, and not a part of a change that was reported shortly before.
+/// When a server takes over many slots, the client learns of the same change several times: from a
+/// redirection for each slot that it uses, and from the next slot map.
 bool cluster_node::is_news(const slot_map::change& one) {
     const std::string left = text_of(map().address(one.from)),
                       here = text_of(map().address(one.to));
@@ -323,9 +324,9 @@ bool cluster_node::is_news(const slot_map::change& one) {
     return reported_.try_emplace({left, here}, now).second;
 }
 
-/// Reports that the holds in slots with a new owner may be lost (`revalidate`). The report is
-/// urgent if a server has lost all its slots, because the server that has taken over these slots
-/// may lack the latest writes.
+/// Reports that the holds in slots with a new owner may be lost (`revalidate`). If a server has
+/// lost all its slots, the report is urgent, because the server that took over the slots may lack
+/// the latest writes.
 void cluster_node::revalidate(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

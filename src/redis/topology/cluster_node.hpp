@@ -33,16 +33,16 @@ public:
     /// subscription moves in the meantime, waits for the confirmation by the new server.
     asio::awaitable<bool> confirmed(time_point limit) override;
 
-    /// Moves the subscription to `server`. `there` is the subscription at that server.
+    /// Moves the subscription to `server`. `there` is the new subscription at that server.
     void settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there);
     bool listens() const { return here_ != nullptr; }
     bool listens_at(const std::shared_ptr<const void>& server) const {
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If the subscription may move, lengthens the
-    /// pause before its next move. Without pauses, two servers that redirect to one another would
-    /// move the subscription without end.
+    /// Returns whether the subscription may move now. If it may, lengthens the pause before its
+    /// next move. Without these pauses, two servers that redirect to one another would move the
+    /// subscription for ever.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -63,7 +63,7 @@ private:
     std::weak_ptr<const void> at_{};
     time_point not_before_ = time_point::min(); // earliest time of the next move
     duration pause_{};
-    // Earlier subscriptions, kept until confirmed() stops waiting for them.
+    // Former subscriptions, which are kept until confirmed() no longer waits for them.
     std::vector<std::unique_ptr<hearing>> left_;
     bool is_awaited_ = false;
 };
@@ -110,8 +110,8 @@ private:
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
     static constexpr duration unused_max = std::chrono::seconds{10};
-    /// For this time, further slots that move between the same two servers are part of the same
-    /// change, which is reported once.
+    /// Slots that move between the same two servers within this time belong to the same change,
+    /// which is reported only once.
     static constexpr duration one_change_max = std::chrono::seconds{5};
 
     struct cluster_server; // connections to one server
@@ -139,7 +139,7 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<topology_inspector> topology_inspector_;
-    // Index: the node number. Null: the node was never used, or is retired.
+    // Index: the node number. Null: the node was never used, or is no longer used.
     std::vector<shared_server> servers_;
     // The changes that were reported last: addresses of the two servers, and the time.
     std::map<std::pair<std::string, std::string>, time_point> reported_;

@@ -181,8 +181,8 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Selects the replies that have a vote (replies from this cluster), and queues the nodes that
-/// these replies name.
+/// Selects the replies that count (replies from this cluster), and queues the nodes that these
+/// replies name.
 void map_poll::judge() {
     ours_.clear();
     seeds_in_vote_.clear();
@@ -234,8 +234,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round must also find out whether all nodes support sharded pub/sub. Therefore it
-    // waits for more replies.
+    // The first round must also find out whether all nodes support sharded pub/sub. So it waits for
+    // more replies than are needed for the map.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -403,8 +403,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // There is no event when a call or a hold begins to depend on the map. Therefore check
-        // `is_used` again after each `period`.
+        // No event reports that a call or a hold begins to depend on the map. So `is_used` is
+        // checked again after each `period`.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -457,8 +457,8 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
 }
 
 /// Returns the maps of seeds (nodes in the options) that belong to another cluster, if these maps
-/// are accepted. They are accepted when no node of the known cluster has replied for
-/// `strangers_wait`. A client without holds accepts them at once if the known map was last
+/// are to be believed. Normally they are believed when no node of the known cluster has replied for
+/// `strangers_wait`. A client without holds believes them at once if the known map was last
 /// confirmed more than `forgotten_after` ago. At the start, the maps of most seeds correct the
 /// first map at once, because the first map may come from a node of another cluster.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
@@ -481,14 +481,15 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     return maps;
 }
 
-/// Returns whether the first map is new, and most seeds have not confirmed it yet.
+/// Returns whether the client got its first map only recently, and most seeds (nodes in the
+/// options) have not confirmed it yet.
 bool map_watch::is_start() const {
     return known_ && !confirmed_ &&
            context_->home.time.now() < net::later(known_since_, start_lasts);
 }
 
-/// Returns whether the reply of this round must not change the map yet, because it comes from a
-/// single member.
+/// Returns whether this round must not change the map yet, because only one member contradicts the
+/// map.
 bool map_watch::contradicts_alone(const map_poll& told) {
     const time_point now = context_->home.time.now();
     if (!alone_since_)

@@ -20,9 +20,9 @@ namespace holdfast::redis {
 
 /// One round of questions to the nodes of a cluster about the owners of all slots.
 ///
-/// The round asks a few members at first. It asks more members when replies differ from the known
-/// map or are missing. The round is over when most of the reachable members agree. A reply from
-/// another cluster has no vote. Such a reply is possible, because another cluster may use the
+/// The round asks a few members at first. It asks more members if replies are missing or differ
+/// from the known map. The round is over when most of the reachable members agree. A reply from
+/// another cluster does not count. Such a reply is possible, because another cluster may use the
 /// address of a former node.
 class map_poll {
 public:
@@ -47,23 +47,24 @@ public:
     /// Asks the nodes. Returns when the round is over or `closed` returns true.
     asio::awaitable<void> run(std::function<bool()> closed);
 
-    /// Returns the slot maps of the replies that have a vote.
+    /// Returns the slot maps of the replies that count.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// Returns the number of members that may have a vote. A member that has not replied is
+    /// Returns the number of members whose replies may count. A member that has not replied is
     /// included until the round times out. The result is never less than the size of `maps()`.
     std::size_t voters() const;
-    /// Returns whether the only reply in time contradicts the known map, while a known owner of
-    /// slots is silent. The node may be stale, and the owner may only be slow.
+    /// Returns whether the only reply that came in time contradicts the known map, while a known
+    /// owner of slots does not reply. The node that replied may be out of date, and the owner may
+    /// only be slow.
     bool is_lone_contradiction() const;
-    /// Returns whether all servers in the vote support sharded pub/sub.
+    /// Returns whether all servers whose replies count support sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// Returns whether more than half of the seeds (nodes in the options) have a vote.
+    /// Returns whether the replies of more than half of the seeds (nodes in the options) count.
     bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
     /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
-    /// result is empty unless more than half of all seeds belong to it. In that case, a new cluster
-    /// was set up at the addresses of the old cluster.
+    /// result is empty unless more than half of all seeds belong to that cluster: a new cluster was
+    /// then set up at the addresses of the old cluster.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
     std::string troubles() const; ///< reasons why nodes did not reply, for messages
@@ -128,14 +129,14 @@ class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
     struct callbacks {
-        /// Reports that slots have other owners now. `told_by` names the source of this report.
+        /// Reports that slots have other owners now. `told_by` names the source of the new map.
         std::function<void(changes, const std::string& told_by)> changed;
         /// Functions that ask nodes over open connections.
         map_poll::ways nodes;
         /// Returns whether any call, hold or listener depends on the map now.
         std::function<bool()> is_used;
         /// Closes connections that are not needed. Called after each round in which at least one
-        /// reply had a vote.
+        /// reply counted.
         std::function<void()> tidy;
     };
 
@@ -155,17 +156,17 @@ public:
 
     /// Requests a new slot map soon. Call it when a server redirects a request or does not reply.
     void want();
-    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
-    /// node `to` is not known to belong to this cluster.
+    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if it is
+    /// not known that the node `to` belongs to this cluster.
     void moved(std::uint16_t slot, const server_address& to);
 
-    /// Returns whether the node belongs to this cluster. Asks the node itself if no map has named
-    /// this node yet. The check is needed because a server may have been moved into another
-    /// cluster, and then redirects clients to that other cluster.
+    /// Returns whether the node belongs to this cluster. If no map has named the node yet, asks the
+    /// node itself. The check is needed because a server may have been moved to another cluster,
+    /// and then redirects clients to nodes of that other cluster.
     asio::awaitable<bool> belongs(server_address, time_point limit);
 
-    /// Asks the node whether it belongs to this cluster, and then calls moved(). moved() ignores a
-    /// node of another cluster.
+    /// Asks the node `to` whether it belongs to this cluster, and then calls moved(), which ignores
+    /// a node of another cluster.
     void moved_perhaps(std::uint16_t slot, server_address to);
 
     void close();
@@ -178,13 +179,13 @@ private:
     static constexpr duration strangers_wait = std::chrono::seconds{10};
     /// For this time after the first map, the seeds are asked until most of them have confirmed it.
     static constexpr duration start_lasts = std::chrono::minutes{1};
-    /// Time between two rounds of questions meanwhile.
+    /// Time between two rounds of questions during `start_lasts`.
     static constexpr duration start_period = std::chrono::seconds{1};
-    /// If only one member replies in time, it changes the map only after this time. The other
-    /// members are asked again meanwhile.
+    /// If only one member replies in time, its reply changes the map only after this time. Until
+    /// then, the other members are asked again.
     static constexpr duration alone_wait = std::chrono::seconds{4};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
-    /// another cluster is accepted at once.
+    /// another cluster is believed at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -204,17 +205,17 @@ private:
     const callbacks around_;
     const std::unique_ptr<alarm> wake_;
     slot_map map_;
-    // Addresses of nodes that belong to this cluster, but are not in the map yet.
+    // Addresses of nodes that belong to this cluster although the map does not contain them yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
     // Time since which only seeds (nodes in the options) of another cluster reply.
     std::optional<time_point> strange_since_;
-    // time since which a single member contradicts the map
+    // Time since which only one member replies, and its reply contradicts the map.
     std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
-    // Error of a node that refused the question, while no map is known.
+    // Error of a node that refused the question while no map was known.
     std::optional<net::failure> refused_;
     bool known_ = false;
     time_point known_since_{};

@@ -46,8 +46,8 @@ primary_node::primary_node(std::shared_ptr<node_context> context)
 
 void primary_node::watch_address() {
     address_ = std::make_shared<fixed_address>(context_);
-    context_->met = while_alive(address_, &fixed_address::met);
-    context_->parted = while_alive(address_, &fixed_address::parted);
+    context_->on_connected = while_alive(address_, &fixed_address::on_connected);
+    context_->on_disconnected = while_alive(address_, &fixed_address::on_disconnected);
 }
 
 void primary_node::listen_to_sentinels() {
@@ -119,7 +119,7 @@ fixed_address::fixed_address(std::shared_ptr<node_context> context)
     , can_change_{context_->how.unix_socket.empty() && !is_numeric(context_->how.host) &&
                   context_->how.address_check > duration::zero()} {}
 
-void fixed_address::met(const server_hello& told) {
+void fixed_address::on_connected(const server_hello& told) {
     server now{told.peer, told.run_id};
     const bool is_other = is_another(now);
     last_ = std::move(now);
@@ -139,7 +139,7 @@ bool fixed_address::is_another(const server& now) const {
     return now.run_id.empty() || now.run_id != last_->run_id;
 }
 
-void fixed_address::parted() {
+void fixed_address::on_disconnected() {
     connected_ = false;
     wake_->ring();
 }
@@ -159,7 +159,7 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Waits until the next lookup. The waiting time has jitter. Otherwise clients that lost their
+/// Waits until the next lookup. The length of the wait is random. Otherwise clients that lost their
 /// server together would look up the name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
@@ -170,8 +170,8 @@ asio::awaitable<void> fixed_address::rest() {
         co_await wake_->wait_until(next);
 }
 
-/// Returns true if the name does not lead to the address in use any more. Returns nullopt if the
-/// name cannot be resolved now.
+/// Returns true if the name no longer leads to the address in use. Returns nullopt if the name
+/// cannot be resolved now.
 asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpoint in_use) {
     const options& how = context_->how;
     try {
@@ -195,7 +195,7 @@ void fixed_address::leave() {
 void fixed_address::close() {
     if (!std::exchange(closed_,
                        true)) // a second call may be on any thread, after the clock is gone
-        parted();
+        on_disconnected();
 }
 
 } // namespace holdfast::redis

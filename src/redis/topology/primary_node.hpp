@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client of one server at a time (`primary_node`), and the check that a fixed address still leads
-// to the same server (`fixed_address`).
+// Client that uses one server at a time (`primary_node`), and the check that a fixed address still
+// leads to the same server (`fixed_address`).
 #pragma once
 
 #include "redis/client/requests.hpp"
@@ -26,7 +26,7 @@ public:
     ~primary_node() override { close(); }
 
     /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
-    /// new primary may be appointed. Does not repeat the call after its deadline.
+    /// new primary may be appointed. After the call's deadline, it is not repeated.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments,
                                 call_options options) override {
@@ -75,9 +75,10 @@ class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks that the command connection calls; see the same members of `node_context`.
-    void met(const server_hello&);
-    void parted();
+    // Callbacks that the command connection calls. The members of `node_context` with the same
+    // names explain them.
+    void on_connected(const server_hello&);
+    void on_disconnected();
 
     void close();
 

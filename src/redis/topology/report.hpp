@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the reports about the servers of one deployment; the questions to a Sentinel; and
-// readers of the replies of Sentinels, and of the lines about replicas in INFO. The code here does
-// no I/O.
+// Types of the reports about the servers of one deployment, and the questions to a Sentinel. Also
+// functions that read the replies of Sentinels, and the lines about replicas in INFO. The code here
+// does no I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -38,7 +38,7 @@ constexpr std::size_t sentinel_questions = 3;
 /// Reply to SENTINEL MASTER.
 struct service_facts {
     server_address primary{};
-    /// Epoch of the configuration. Each failover increases it.
+    /// Epoch of the Sentinels' configuration. Each failover increases it.
     std::optional<std::uint64_t> epoch{};
     bool down = false; ///< true: this Sentinel, or several Sentinels, found the primary down
     bool failover_in_progress = false;
@@ -83,9 +83,9 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 
 enum class telling : std::uint8_t;
 
-/// Lower and upper bound of the difference between a server's date and this client's clock. This
-/// client's clock does not show a date. Therefore one reading alone says nothing, but two readings
-/// show the difference between the clocks of two servers.
+/// Bounds of the difference between a server's calendar clock and this client's clock. This
+/// client's clock does not show a date, so one reading alone says nothing. Two readings show the
+/// difference between the clocks of two servers.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};
@@ -97,7 +97,7 @@ struct open_slots {
     std::uint16_t first = 0;
 };
 
-/// Slots for which a cluster node names another owner than most nodes do.
+/// Slots for which a cluster node names another owner than most nodes.
 struct disagreement {
     std::size_t slots = 0;
     std::uint16_t first = 0;

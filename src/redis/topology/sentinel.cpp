@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of former primaries in the list. The number is greater than the usual number of
+/// Maximum number of former primaries that are remembered. It is greater than the usual number of
 /// servers.
 constexpr std::size_t left_max = 8;
 
@@ -42,8 +42,7 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Group of replies from Sentinels that watch the same servers (`watchers`), together with these
-/// servers.
+/// Replies of Sentinels that watch the same servers, together with these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
@@ -98,8 +97,9 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the replies without those that name an unknown server as the primary. A reply stays if
-/// more than half of the Sentinels name this server, or if no other reply is left.
+/// Returns the replies that remain after the removal of doubtful replies: a doubtful reply names an
+/// unknown server as the primary. It is not removed if more than half of the Sentinels name the
+/// same server, or if no other reply would remain.
 std::vector<sentinel_answer>
 sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answers,
                                            std::size_t asked) const {
@@ -289,8 +289,8 @@ void sentinel_subscriber::take(const reply& said) {
         tell_(*heard);
 }
 
-/// Sends a PING after a silence, and ends the connection if no reply comes. Otherwise the loss of a
-/// Sentinel that vanished without notice would never be found.
+/// Sends a PING when nothing was received for a while, and ends the connection if no reply comes.
+/// Without the PING, the loss of a Sentinel that vanished without notice would never be noticed.
 asio::awaitable<void> sentinel_subscriber::notice_silence(self mine, shared_connection line) {
     const clock& time = mine->context_->home.time;
     bool asked = false;
@@ -344,7 +344,7 @@ void sentinel_watch::begin() {
         return;
     const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
-    // Start at a random Sentinel, so that clients spread over the Sentinels.
+    // Begin with a random Sentinel, so that the clients are spread over the Sentinels.
     const std::size_t first = context_->home.random() % sentinels;
     for (std::size_t i = 0; i < std::min(subscribers_max, sentinels); ++i) {
         subscribers_.push_back(std::make_shared<sentinel_subscriber>(context_, first + i, tell));
@@ -405,9 +405,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates each round that got a further reply or failure since its last evaluation, and drops
-/// finished rounds. The newest round is evaluated only if `also_of_the_last` is set, because it
-/// must first get enough replies.
+/// Evaluates each round of questions that got another reply or failure since its last evaluation,
+/// and forgets finished rounds. The newest round is evaluated only if `also_of_the_last` is set,
+/// because it must first get enough replies.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

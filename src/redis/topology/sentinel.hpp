@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the primary through the Sentinels of a service. The code decides how to log in to a
-// Sentinel, which primary the replies of several Sentinels name, and when to ask the Sentinels.
+// Finds the primary through the Sentinels of a service. The code here decides when to ask the
+// Sentinels, how to log in to them, and which primary their replies name.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -32,8 +32,8 @@ inline server_address sentinel_at(server_address where) {
     return where;
 }
 
-/// Returns the login for a Sentinel: its own user and password if the options have them, otherwise
-/// the user and password of the servers. A Sentinel may refuse the servers' password, and still
+/// Returns the login for a Sentinel: the options' user and password for Sentinels, or the servers'
+/// user and password if there are none. A Sentinel may refuse the servers' password and still
 /// answer questions without a login.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
@@ -75,13 +75,13 @@ public:
         moves, ///< `primary()` has changed, or is known for the first time
     };
 
-    /// Decides from the replies to one round of questions. `asked` is the number of Sentinels that
-    /// were asked.
+    /// Decides which server is the primary, from the replies to one round of questions. `asked` is
+    /// the number of Sentinels that were asked.
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
-    /// Processes the report of a switch that one Sentinel has published. Returns whether
-    /// `primary()` has changed. If it has not changed, the caller should ask all Sentinels. Without
-    /// a known primary, the report changes nothing, because the Sentinel may watch another service.
+    /// Processes a switch of the primary that one Sentinel has published. Returns whether
+    /// `primary()` has changed. If not, the caller should ask all Sentinels. If no primary is
+    /// known, the report changes nothing, because the Sentinel may watch another service.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }
@@ -92,7 +92,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // True: all replies have a smaller epoch than the known epoch.
+        // True: all these replies have a smaller epoch than the known epoch.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas
@@ -118,7 +118,7 @@ private:
 
     std::optional<server_address> primary_;
     std::optional<std::uint64_t> epoch_;
-    // Servers of our service, from the replies that were not ignored.
+    // Servers of our service, from the replies that were accepted.
     std::vector<server_address> servers_;
     bool knows_replicas_ = false; // true: `servers_` contains the replicas
     bool confirmed_ = false;      // true: more than half of the Sentinels have named our primary
@@ -140,7 +140,7 @@ public:
     void close();
 
 private:
-    /// Longest silence before a Sentinel gets a PING.
+    /// A Sentinel that has sent nothing for this time gets a PING.
     static constexpr duration idle_max = std::chrono::seconds{10};
     static constexpr duration pause_min{250};
     static constexpr duration pause_max = std::chrono::seconds{10};
@@ -170,27 +170,28 @@ private:
 /// Sentinels announces a switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
-    /// `moved` is called on the executor when the primary has changed. Its argument names the
+    /// Function that is called on the executor when the primary has changed. The argument names the
     /// source of this information.
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks that the connections call; see the same members of `node_context`.
+    /// Callbacks that the connections call. The members of `node_context` with the same names
+    /// explain them.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 
     void close();
 
 private:
-    /// How long the primary is assumed to be down after the last call of in_trouble().
+    /// After a call of in_trouble(), the primary is assumed to be down for this time.
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
     /// Time between two rounds of questions while the primary may be down, with jitter.
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
     /// Time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// If more than half of the Sentinels have replied: how long the round waits for the other
-    /// Sentinels, measured from its start. A later reply is evaluated when it arrives.
+    /// How long a round waits for the remaining Sentinels if more than half have replied, counted
+    /// from the start of the round. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t subscribers_max = 2;

@@ -51,8 +51,8 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the `redirection` for an error with which a server rejects a request without executing
-/// it.
+/// Returns the `redirection` for an error that rejects a request because no server serves the slot.
+/// The server has not executed the request.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
@@ -122,8 +122,9 @@ std::uint16_t slot_in(const reply& said) {
     return static_cast<std::uint16_t>(number_up_to(slot_count - 1, said, "the slot"));
 }
 
-/// Returns another host name or address of a node. `name` selects the kind, for example `ip`. Since
-/// 7.0, pairs of a name and a value follow the host, port and id of a node.
+/// Returns the name or address of a node that a reply gives in addition to its host. `name` selects
+/// the kind, for example `ip`. Since version 7.0, pairs of a name and a value follow the host, port
+/// and id of a node.
 std::string_view known_too_as(const reply& node, std::string_view name) {
     constexpr std::size_t place = 3;
     if (node.items.size() <= place)
@@ -135,8 +136,8 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
     return {};
 }
 
-/// Returns the host of a node. An empty host means the host that was asked. `?` means that the node
-/// should have a host name but has none. In that case the function returns the node's `ip`.
+/// Returns the host of a node. An empty host in the reply means the host that was asked. `?` means
+/// that the node should have a host name but has none; the function then returns the node's `ip`.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
@@ -152,8 +153,8 @@ std::string host_in(const reply& node, const server_address& asked) {
     return said.text;
 }
 
-/// Returns the address of a node. If the port in the reply is 0, the node has moved and was not
-/// found again; the result then has no host.
+/// Returns the address of a node. If the port in the reply is 0, the cluster does not know where
+/// the node has moved; the result then has no host.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
         no_sense("of a node that has no host and port");
@@ -378,8 +379,8 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
     return made;
 }
 
-/// Forgets former nodes if there are more than `former_max`. The nodes that no reply has named for
-/// the longest time are forgotten first. Seeds (nodes in the options) are kept, and also the nodes
+/// Forgets former nodes if there are more than `former_max`. It forgets first those nodes that no
+/// reply has named for the longest time. It never forgets seeds (nodes in the options), and nodes
 /// that the replies of this renewal have named.
 void slot_map::forget_former() {
     std::vector<node_number> former;
@@ -483,8 +484,8 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     if (answers.empty())
         return {};
     ++renewals_;
-    // Marks all present owners as named in this renewal, so that forget_former() keeps them. The
-    // returned changes contain the numbers of these nodes.
+    // Mark all present owners as named in this renewal, so that forget_former() keeps them. The
+    // returned changes contain their numbers.
     for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;
@@ -520,9 +521,9 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
     return named;
 }
 
-/// Returns the owner that the votes give to a slot. For a slot without an owner, two nodes may have
-/// equally many votes; then the first node wins. If the first node is the wrong choice, it
-/// redirects the client with its next reply.
+/// Returns the owner that the votes give to a slot. If the slot has no owner and several nodes have
+/// equally many votes, the first of them wins. If it is the wrong one, it redirects the client with
+/// its next reply.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -541,9 +542,9 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
     return elected;
 }
 
-/// Returns whether a slot has the same owner and the same votes as the slot before it. If so, the
-/// result of the election is the same and need not be computed again. There are many slots but few
-/// ranges of slots with one owner, so this saves most of the work.
+/// Returns whether a slot has the same owner and the same votes as the previous slot. The result of
+/// the election is then the same, too, and need not be computed again. There are many slots, but
+/// few ranges of slots with the same owner, so this saves most of the work.
 bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                               const owners& before) {
     return slot > 0 && before[slot] == before[slot - 1] &&
@@ -551,8 +552,8 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// Takes node ids and replicas from the ranges whose primary was elected. If several ranges of a
-/// primary list replicas, the first of these ranges decides.
+/// Takes the ids of nodes and the replicas from the ranges whose primary was elected. If several
+/// ranges of a primary list replicas, the first of these ranges is used.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

@@ -32,7 +32,7 @@ std::string_view hashed_part(std::string_view key);
 std::uint16_t key_slot(std::string_view key);
 
 /// Meaning of an error reply in a cluster: where to send the request next, and whether the server
-/// has carried out the request.
+/// has executed the request.
 struct redirection {
     enum class kind : std::uint8_t {
         none,           ///< the error has nothing to do with the choice of the server
@@ -58,9 +58,9 @@ struct redirection {
     bool cut = false;
 };
 
-/// Reads an error reply. `asked` is the host that replied; it is also the target if the redirection
+/// Interprets an error reply. `asked` is the host that replied; it is also the target if the error
 /// names no host. A malformed MOVED or ASK error is treated as `pause`, because the server did not
-/// carry out the request.
+/// execute the request.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
 /// Range of slots and the nodes that serve it, according to one node.
@@ -79,8 +79,8 @@ using slot_ranges = std::vector<slot_range>;
 /// Throws net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
-// Types and functions that decide which replies to CLUSTER SLOTS are used, and whether most of
-// these replies agree.
+// Types and functions that decide which replies to CLUSTER SLOTS count, and whether most of them
+// agree.
 
 /// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
 struct cluster_members {
@@ -90,9 +90,9 @@ struct cluster_members {
 
     bool any() const { return !addresses.empty(); }
 
-    /// Returns whether the reply comes from the same cluster. This is so if known members are the
-    /// primaries of at least half of the slots in the reply. So one former member that now belongs
-    /// to another cluster is not enough.
+    /// Returns whether the reply comes from this cluster. It does if known members are the
+    /// primaries of at least half of the slots in the reply. One former member that now belongs to
+    /// another cluster is not enough.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -109,8 +109,8 @@ struct map_vote {
 
 /// Returns the indexes of the replies that come from the known cluster. Two replies that name no
 /// common node come from different clusters. If the replies come from several clusters, the known
-/// cluster is the cluster whose replies name the known owners of the most slots. If no members are
-/// known, the function takes the cluster with the most replies.
+/// cluster is the one whose replies give most slots to the known owners. If no members are known,
+/// it is the cluster with the most replies.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.
@@ -121,13 +121,13 @@ std::string text_of(const server_address&);
 
 /// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
 /// Several nodes are asked at once, and a slot gets another owner only if most of these nodes name
-/// that owner. A MOVED redirection that arrives during the questions is newer than the replies, so
-/// it has priority.
+/// that owner. If a MOVED redirection arrives in the meantime, it is newer than the replies and
+/// overrides them.
 class slot_map {
 public:
     /// Number of a node. It stays the same while the node serves a slot or is a seed (is in the
-    /// options). After the node is forgotten, another node may get the number. Therefore code that
-    /// stores a number must compare the address before it uses the number.
+    /// options). When the node is forgotten, another node may get the number. So code that stores a
+    /// number must compare the address before it uses the number.
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
@@ -148,8 +148,8 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Point in time, measured in MOVED redirections: the number of redirections that were recorded
-    /// before it.
+    /// Position in the history of the map: the number of MOVED redirections that were recorded
+    /// before.
     using stamp = std::uint64_t;
 
     /// Makes a map of the seeds (the nodes in the options) only. They are never forgotten.

@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Questions, in the order of sending. TIME is sent a second time at the end, because the
-/// difference between the two times can show a jump. A jump may also mean that a proxy sends the
-/// requests to different servers.
+/// Questions to a server, in the order of sending. TIME is sent again at the end. If the difference
+/// between the two times shows a jump, the clock was changed, or a proxy sends the requests to
+/// different servers.
 enum question : std::size_t {
     first_time,
     of_itself,
@@ -41,7 +41,7 @@ std::optional<microseconds> date_in(const reply& said) {
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-/// Error margin of this client's clock: one millisecond, because the clock counts whole
+/// Greatest error of this client's clock: one millisecond, because the clock counts whole
 /// milliseconds.
 constexpr duration tick{1};
 
@@ -220,8 +220,8 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 } // namespace
 
-/// Groups of questions to several servers. The groups run at the same time. The destructor stops
-/// the questions.
+/// Groups of questions to several servers. The groups run at the same time. The destructor ends all
+/// questions.
 class topology_inspector::rounds {
 public:
     explicit rounds(topology_inspector& of)

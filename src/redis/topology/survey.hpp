@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspection of all servers of a deployment (`topology_inspector`): the questions to each server,
-// and the readers of the replies. Only `topology_inspector` does I/O.
+// and the functions that read the replies. Only `topology_inspector` does I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -28,8 +28,8 @@ enum class questioned : bool { server, node_of_cluster };
 std::string questions_for(questioned);
 std::size_t count_of_questions(questioned);
 
-/// Reads the replies, in the order of the questions. `map` has the owner of each slot according to
-/// most nodes; it must not be null for a cluster node. Malformed replies are ignored.
+/// Reads the replies, which are in the order of the questions. `map` is the owner of each slot
+/// according to most nodes; it must not be null for a cluster node. Malformed replies are ignored.
 server_report read_answers(questioned, const std::vector<reply>&, const server_address& asked,
                            const slot_map* map);
 
@@ -61,8 +61,8 @@ public:
     void close();
 
 private:
-    /// If one address of a name has replied: how long the question waits for the other addresses,
-    /// measured from its start.
+    /// How long a question waits for the other addresses of a name after one address has replied,
+    /// counted from its start.
     static constexpr duration settles_in{300};
 
     class rounds;

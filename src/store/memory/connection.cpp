@@ -10,12 +10,13 @@
 namespace holdfast::memory {
 namespace {
 
-/// Longest wait until replicas have confirmed a write: one second, as on Redis. The wait is shorter
-/// if it would use too much of the request's own time limit.
+/// Longest wait for the confirmation of a write by replicas: one second, as on Redis. The wait is
+/// shorter if it would take too much of the request's own time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns a `post` function for a context that has no such function. Tests that use the store
-/// without a client have such a context.
+/// Returns the function that posts work to the executor (`store_context::post`). Tests that use the
+/// store without a client have a context that lacks this function; this function then returns a
+/// replacement.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -67,8 +68,8 @@ fate server_connection::decide(sent_request what) const {
     return faults_(what);
 }
 
-/// Returns how many replicas must confirm a request, and the time limit for this. The limit is at
-/// most half of the request's remaining time, so that the reply can still arrive in time.
+/// Returns how many replicas must confirm a request, and how long to wait for them. The wait takes
+/// at most half of the request's remaining time, so that the reply can still arrive in time.
 server_connection::confirmation server_connection::confirmation_for(const sent_request& what,
                                                                     time_point answer_by) const {
     if (!group_->has_replicas())
@@ -155,8 +156,8 @@ void server_connection::move_to(const server_group::announcement& said,
         home_.revalidate({}, true);
 }
 
-/// Opens a connection. Resets the estimate of the clock, because the old estimate may be for
-/// another server.
+/// Opens a connection. Resets the estimate of the server's clock, because the old estimate may
+/// belong to another server.
 void server_connection::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();
     server_clock_->learn(now(), now(), server_->now());
@@ -252,8 +253,8 @@ void orphans::forget(const hold& what) {
     std::erase_if(left_, [&what](const hold& each) { return each.owner == what.owner; });
 }
 
-/// Repeats the release of one hold. Each hold has its own loop, so that an unanswered release does
-/// not delay the other releases.
+/// Repeats the release of one hold until the server acknowledges it. Each hold has its own loop, so
+/// that a release without a reply does not delay the other releases.
 asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
     while (self->is_left(what) && !self->server_connection_->closed()) {
         co_await self->server_connection_->nap(orphans_pause);

@@ -35,21 +35,23 @@ namespace holdfast::memory {
 
 class subscriber;
 
-/// Request that the memory store sends, with the details that are not public. A user's fault
-/// function gets only the base class `request`.
+/// Request that the memory store sends, with details that are not public. A user's fault function
+/// sees only the base class `request`.
 struct sent_request : request {
-    /// True if another connection is used, because one connection gave no reply.
+    /// True if the request uses a second connection, because an earlier request on the first
+    /// connection got no reply.
     bool elsewhere = false;
-    const counter_ask* counted = nullptr;    ///< set for `count`, and for a `release` after it
+    /// Set for the request of a `count`, and for the request of the `release` that undoes it.
+    const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    /// Time of the server's clock after which the server refuses an attempt to take a lock. Empty:
-    /// the server's clock is still unknown.
+    /// Time on the server's clock after which the server refuses this attempt to take a lock.
+    /// Empty: this client has no estimate of the server's clock yet.
     std::optional<std::chrono::microseconds> deadline{};
 };
 
-/// Returns all details of a request that a fault function got. Tests call it. Every request that
-/// the memory store passes to a fault function is a `sent_request`.
+/// Returns all details of a request that a fault function was given. Only tests call it. Every
+/// request that the memory store passes to a fault function is a `sent_request`.
 inline const sent_request& details_of(const request& got) {
     return static_cast<const sent_request&>(got);
 }
@@ -62,7 +64,8 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
     time_point forgets_before; ///< value of server_state::forgets_before() at that time
-    /// Why too few replicas confirmed the request. Empty: enough replicas confirmed it.
+    /// Why fewer replicas than required have confirmed the request. Empty: enough replicas have
+    /// confirmed it.
     std::string unconfirmed{};
     /// Estimate of the server's clock for this connection.
     std::shared_ptr<runtime::remote_clock> clock{};
@@ -77,8 +80,8 @@ public:
 
     void begin(); ///< subscribes to announcements; call it once, before the first request
 
-    /// Runs `execute`, which returns a T, at the server. Updates the estimate of the server's clock
-    /// from the reply. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
+    /// Runs `execute`, which returns a T, at the server. Uses the reply to update the estimate of
+    /// the server's clock. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
     /// `errc::outcome_unknown` or `errc::closed`.
     template <typename T>
     asio::awaitable<reply<T>> call(const sent_request& what,
@@ -86,8 +89,8 @@ public:
         return call<T>(decide(what), what, std::move(execute), time_point::max());
     }
 
-    /// Returns what the test does to a request: the `fate` has its faults and delays. Some callers
-    /// must know the fate before they send the request.
+    /// Returns the faults and delays that the test has chosen for a request (its `fate`). Some
+    /// callers must know them before they send the request.
     fate decide(sent_request what) const;
     template <typename T>
     asio::awaitable<reply<T>> call(const fate& f, const sent_request& what,
@@ -96,7 +99,7 @@ public:
                         std::move(execute), answer_by);
     }
 
-    /// Fails all running requests. None of them reaches the server later.
+    /// Makes all running requests fail. None of them reaches the server later.
     void close() noexcept;
 
     const std::shared_ptr<server_state>& far_end() const { return server_; }
@@ -111,14 +114,15 @@ public:
     /// Returns the length of a session, or zero if holds have their own leases.
     duration session_time() const { return session_time_; }
     bool is_by_session() const { return session_time_ > duration::zero(); }
-    /// Returns whether the store itself must repeat a release that failed.
+    /// Returns whether this store must repeat a release that failed.
     bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
     asio::awaitable<void>
         nap(duration); ///< pauses for this time; ends early if the connection is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Returns whether the test wants the next notification to be lost.
+    /// Returns whether the test wants the next notification to be lost. Only the next call returns
+    /// true.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
     // Add and remove a subscriber. Subscribers move with the connection to another machine.
@@ -126,16 +130,17 @@ public:
     void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
 private:
-    /// How many replicas must confirm a write, and until when.
+    /// How many replicas must confirm a write, and how long to wait for them.
     struct confirmation {
         unsigned replicas = 0;
         duration within{};
         time_point until{}; ///< end of the time limit
-        /// How many times the machine had been demoted when the wait began. One more demotion ends
-        /// the wait.
+        /// How often the machine had been demoted when the wait began. Another demotion ends the
+        /// wait.
         std::uint64_t demotions_before{};
     };
-    /// One request, from sending until nobody waits for its reply (`pending_request`).
+    /// State of one request (`pending_request`), from its sending until no caller waits for the
+    /// reply.
     struct pending_request {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
         std::uint64_t connection = 0;    ///< number of the connection that carries the request
@@ -147,7 +152,7 @@ private:
         std::optional<reply<T>> answer;
     };
     /// Guard that registers a request while a caller waits for its reply. If the connection moves
-    /// to another machine, the request fails.
+    /// to another machine in the meantime, the request fails.
     class awaited_here;
 
     template <typename T>
@@ -160,8 +165,8 @@ private:
     template <typename T>
     void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const sent_request&, time_point answer_by) const;
-    /// Calls `told` with an empty text when enough replicas have confirmed the write. Calls `told`
-    /// with the reason when the wait fails.
+    /// Calls `told` with an empty text when enough replicas have confirmed the write, or with the
+    /// reason when the wait fails.
     void await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const pending_request&);
@@ -199,7 +204,7 @@ private:
     // The `post` function of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // A list is used, because its fixed order makes a simulation repeatable.
+    // The type is a list, because its fixed order makes a simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;
@@ -333,11 +338,11 @@ void server_connection::send_back(const fate& f, reply<T> answer, std::shared_pt
     });
 }
 
-// Notification of a waiter after another client, perhaps on another thread, has released a lock.
+// How a waiter is notified when another client releases a lock, possibly on another thread.
 
-/// Subscription of a waiter (`subscriber`). While the object exists, it calls `heard` on its own
-/// executor for each release of `name` at the primary. It also calls `heard` after it has moved to
-/// another primary.
+/// Subscription of a waiter (`subscriber`). While this object exists, each release of `name` at the
+/// primary calls `heard` on the waiter's executor. `heard` is also called after the subscription
+/// has moved to another primary.
 class subscriber {
 public:
     /// Creates the subscription. `wanted` is the number of permits that the subscriber needs; it is
@@ -388,9 +393,9 @@ private:
 };
 
 /// List of holds whose releases the server did not acknowledge (`orphans`). If holds last as long
-/// as the client's session, these holds would stay. Therefore the release is repeated until the
-/// server acknowledges it or the connection is closed. Holds with a lease expire by themselves, so
-/// the list does not contain them. Thread safety: call everything on the client's executor.
+/// as the client's session, these holds would stay. So each release is repeated until the server
+/// acknowledges it or the connection is closed. A hold with a lease expires by itself, so it is
+/// never in the list. Thread safety: call everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
     /// Creates an empty list. The `context` must outlive this object, or the connection must be

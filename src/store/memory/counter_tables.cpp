@@ -196,9 +196,9 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // Permits that are already held stay held, even if the number of free permits becomes negative.
+    // Permits that are held stay held, even if the number of free permits becomes negative.
     if (missing > 0 && here->free < missing) {
-        // Take all permits or none, because a part of the permits would be of no use to the owner.
+        // Take all permits or none. A part of the permits would be of no use to the owner.
         for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};
@@ -458,8 +458,8 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Keeps the rate limiter from expiring while a client waits for it. After this wait, the limiter
-/// stays for `kept` or `waiter_needs`, whichever is longer.
+/// Keeps the rate limiter from expiring while a client waits for it. After this call, the limiter
+/// exists for `kept` or `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
@@ -467,7 +467,7 @@ void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) c
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
-/// Returns the verdict "busy", with the time until enough permits will be free.
+/// Returns the verdict "busy", with the time until enough permits will be free again.
 count_verdict rate_table::busy(const limiter& there, const draws& all, std::int64_t missing) const {
     for (const draw& each : all) {
         missing -= each.permits;
@@ -507,8 +507,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the rate. Forgets earlier draws (granted requests): those from the rate that all clients
-/// share, and those that this client made from its own rate.
+/// Sets the rate, and forgets the earlier draws (granted requests). These are the draws from the
+/// rate that all clients share, and the draws of this client from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -553,7 +553,7 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of permits left. The number is negative if the rate was lowered while earlier
+/// Returns the number of free permits. The number is negative if the rate was lowered while earlier
 /// draws (granted requests) still use permits.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
@@ -574,8 +574,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Notes that the limiter was used, so that it now stays for `kept`, or longer if a client waits
-/// for it. Removes expired draws.
+/// Notes that the limiter is in use: it now exists for at least `kept` more, or for as long as a
+/// waiting client needs it. Removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the counters on a server: semaphores and latches, leased permits, and rate limiters.
-// The tables remember answered requests, so that a repeated request gets the same answer and does
-// nothing.
+// The tables remember the answers to requests. So a repeated request gets the same answer and
+// changes nothing.
 #pragma once
 
 #include "store/memory/lock_tables.hpp"
@@ -22,9 +22,9 @@
 
 namespace holdfast::memory {
 
-/// Memory of the answers to requests about counters. Each answer is kept for the time that its
-/// client asked for. At most `requests_max` answers are kept; if there are more, the oldest answers
-/// of all clients are dropped. Thread safety: none; the server's mutex protects it.
+/// Stored answers to requests about counters. Each answer is kept for the time that its client
+/// asked for. At most `requests_max` answers are kept; if there are more, the oldest answers of all
+/// clients are dropped. Thread safety: none; the server's mutex protects it.
 class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
@@ -33,8 +33,8 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the answer to this request. Returns null if the request was not carried out, or if
-    /// its answer was forgotten.
+    /// Returns the stored answer to this request. Returns null if the request was not executed, or
+    /// if its answer was dropped.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
@@ -101,16 +101,18 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
-    const char* other = nullptr;    ///< other kind that has this name, for messages; null: none
-    std::string refused{};          ///< for a rate limiter: why the request can never be granted
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other = nullptr;
+    std::string refused{}; ///< for a rate limiter: why the request can never be granted
 };
 
-/// Outcome of a change of a counter, or of a return of permits.
+/// Outcome of a change of a counter, or of giving permits back.
 struct change_verdict {
     bool late = false;
-    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other = nullptr;
     counter_answer what{};
-    /// Number of permits that waiters can get now. For a latch: 1 if it is open now.
+    /// Number of permits that waiters can take now. For a latch: 1 if it is open now.
     std::int64_t rings = 0;
     std::string refused{}; ///< for a rate limiter: why the change was not made
 };
@@ -118,7 +120,8 @@ struct change_verdict {
 /// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    /// Expiry on the server's clock. The maximum means that the counter does not expire.
+    /// Time on the server's clock at which the counter expires. The maximum means that it does not
+    /// expire.
     microseconds ends_at = microseconds::max();
 };
 
@@ -138,14 +141,14 @@ public:
     /// request takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the name of a foreign program, and does not remember the request.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the number of the counter. Empty: the counter does not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    /// Removes a counter and returns its number, which then becomes the number of a leased
+    /// Removes a counter and returns its number. The caller makes it the number of a leased
     /// semaphore. Returns an empty result if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
     void put(const lock_name&, const kept_number&); ///< stores a number under the name again
@@ -186,24 +189,24 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits for the notification of waiters;
-    /// 0 if none is needed.
+    /// Outcome of a release. `rings` is the number of free permits to notify waiters about; 0: no
+    /// notification is needed.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
     };
 
     verdict_on_look look(const ask&);
-    /// Renews the permits. Returns false if some of them are not held any more.
+    /// Renews the permits. Returns false if some of them are no longer held.
     bool renew(const hold&, duration lease_time);
     /// Returns the remaining time for which all of the permits are held. The result is empty if
     /// some permits are not held, or if the permits do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the name of a foreign program, and does not remember the request.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the state of the semaphore. Empty: it does not exist.
@@ -211,11 +214,11 @@ public:
     /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;
     std::vector<std::string> names() const; ///< names of the semaphores with held permits
-    /// Returns whether the semaphore has entries of held permits. Expired entries are included
-    /// until they are removed. Without such entries, a leased semaphore looks the same as any other
-    /// number, as in Redisson.
+    /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
+    /// is removed. Without entries, a leased semaphore cannot be told apart from any other number,
+    /// as in Redisson.
     bool has_members(const lock_name&) const;
-    /// Stores a number as the number of free permits.
+    /// Stores a number under the name, as the number of free permits.
     void put(const lock_name&, const kept_number&);
     /// Removes a leased semaphore that has no held permits, and returns its number of permits.
     /// Returns an empty result if there is no such semaphore.
@@ -248,13 +251,14 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters, with the setting and the draws of each limiter. A draw is one granted
-/// request; it uses its permits for one interval of the server's clock. Redisson also stores how
-/// many permits are left; this table calculates this number from the draws. Thread safety: none;
+/// Table of rate limiters, with the settings and the draws of each limiter. A draw is one granted
+/// request, whose permits stay in use for one interval of the server's clock. Redisson also stores
+/// how many permits are left; this table computes that number from the draws. Thread safety: none;
 /// the server's mutex protects it.
 class rate_table {
 public:
-    /// Client whose draws are added up. All zeros: the draws of all clients are added up together.
+    /// Client whose draws are added up. If all bytes are zero, the draws of all clients are added
+    /// up together.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// The clock must outlive this object.
@@ -262,13 +266,14 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Takes permits (a draw) if enough are left. Otherwise the verdict has the time until enough
-    /// may be left. A repeated request takes no more permits while its first draw uses permits.
+    /// Makes a draw (takes permits) if enough permits are left. Otherwise the verdict contains the
+    /// time until enough permits may be left. A repeated request takes no more permits while its
+    /// first draw still counts.
     count_verdict look(const counter_ask&);
     /// Removes the draw that this request made.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the name of a foreign program, and does not remember the request.
+    /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

@@ -118,8 +118,8 @@ std::string owner_beside(const ask& want) {
     return to_string(owner_id{want.owner.client, want.under});
 }
 
-/// Returns whether the owner belongs to a holdfast client. A reader of a holdfast client always has
-/// a timer (the end of its hold); a reader of another program may have none.
+/// Returns whether the owner belongs to a holdfast client. Each reader of a holdfast client has a
+/// timer (the end of its hold); a reader of another program may have no timer.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -227,7 +227,7 @@ void shared_table::leave_mark(const ask& want) {
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
 }
 
-/// Removes a writer's mark. Returns whether it was the last mark.
+/// Removes the mark of a waiting writer. Returns whether it was the last mark of the lock.
 bool shared_table::withdraw(const hold& what) {
     waiting* const all = find_waiting(what.name);
     if (!all || all->marks.erase(to_string(what.owner)) == 0 || !all->marks.empty())
@@ -459,8 +459,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, who may never have been notified. The reason is that a JVM
-            // that gives up after its own notification does not notify the waiter after it.
+            // Notify the next owner, because it may never have been notified: a JVM that gives up
+            // after its own notification does not notify the waiter after it.
             told.push_back(next.owner);
         }
     }
@@ -481,9 +481,9 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Notify the next waiter even if this hold's lease has ended. That waiter may have asked last
-    // during an earlier hold with a longer lease, and would otherwise sleep until the end of that
-    // lease.
+    // Notify the next waiter even if this hold's lease has ended. That waiter may have sent its
+    // last request during an earlier hold with a longer lease. Without the notification it would
+    // sleep until the end of that lease.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -533,9 +533,9 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter that is `me` or whose place has not expired. All waiters
-/// before that waiter are to be removed. One request removes at most one JVM, and only if this JVM
-/// is the first waiter.
+/// Returns the index of the first waiter that is `me` or has not expired. The caller must remove
+/// all waiters before that index. One request removes at most one JVM, and only if this JVM is the
+/// first waiter.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -544,8 +544,8 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
     return i;
 }
 
-/// Removes the first `count` waiters, and begins the turn of the next waiter. Does not begin the
-/// turn of `me`, because the server is answering the request of `me` right now.
+/// Removes the first `count` waiters, and begins the turn of the next waiter. It does not begin the
+/// turn of `me`, because `me` has sent the request that the server is executing now.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -566,16 +566,16 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Calculate the time anew and do not change the old value. So a JVM that gives up later
-    // subtracts only its own wait from the new value, and a removed JVM subtracts nothing.
+    // Compute the time anew; do not change the old value. Then a JVM that gives up later subtracts
+    // only its own wait from the new value, and a JVM that is removed subtracts nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter. A JVM gets its whole wait, measured from the time when the
-/// lock becomes free, but not more. Redisson's sums may be too large, because they contain the
-/// waits of all earlier waiters, and less is subtracted when these waiters leave. A holdfast client
-/// stays in the queue at most for the time in its request; the request added the time of the JVMs
-/// before it.
+/// Begins the turn of the next waiter. A JVM gets its whole wait time, counted from the moment when
+/// the lock becomes free, but not more. Redisson's own sums may be too large: they contain the
+/// waits of all earlier waiters, and too little is subtracted when these waiters leave. A holdfast
+/// client stays in the queue at most for the time in its request. The request had added the time of
+/// the JVMs in front of it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the locks on a server: locks without a queue, read-write locks and fair locks. Their
-// entries expire by the clock of the server (`server_clock`).
+// entries expire by the server's clock (`server_clock`).
 #pragma once
 
 #include "store/remote/attempts.hpp"
@@ -26,8 +26,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// Clock of the server. It shows a date, as the clock of a real server does. A client's clock shows
-/// no date. Therefore code that confuses the two clocks is wrong by years, and every test shows it.
+/// Clock of the server. It shows a date, as the clock of a real server does, but a client's clock
+/// does not. If code confuses the two clocks, its result is wrong by years, so every test fails.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -73,8 +73,8 @@ private:
     double rate_ = 1.0;
 };
 
-/// Returns the entry with this name, or null. First removes the entry if it has expired
-/// (`ends_at`).
+/// Returns the entry with this name, or null. If the entry has expired (`ends_at`), removes it
+/// first.
 template <typename Entries>
 typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
                                            const server_clock& clock) {
@@ -87,7 +87,7 @@ typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
     return nullptr;
 }
 
-/// Returns whether the owner in `text` and the owner `owner` belong to the same client.
+/// Returns whether the owner that is given as text belongs to the same client as `owner`.
 inline bool is_of_client(const std::string& text, const owner_id& owner) {
     const std::string one = to_string(owner);
     return text.starts_with(std::string_view{one}.substr(0, one.rfind(':') + 1));
@@ -98,13 +98,15 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
-    /// lock. Empty: these holds have no expiry.
+    /// lock. Empty: the lease never expires.
     std::optional<duration> left{};
-    std::uint64_t token = 0;     ///< first token of the grant, if a fenced lock is granted
-    bool queued = false;         ///< true: the lock is busy, and the owner is in the queue
-    bool joined_now = false;     ///< true: the owner joined the queue with this request
-    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
-    bool holder_tells = true;    ///< if busy, true: the holder notifies waiters when it releases
+    std::uint64_t token = 0; ///< first token of the grant, if a fenced lock is granted
+    bool queued = false;     ///< true: the lock is busy, and the owner is in the queue
+    bool joined_now = false; ///< true: the owner joined the queue with this request
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other = nullptr;
+    /// For a busy lock: true if the holder notifies waiters when it releases the lock.
+    bool holder_tells = true;
 };
 
 /// Table of locks with a single owner and no queue. An expired lock is removed before each access.
@@ -115,15 +117,15 @@ public:
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Takes the lock if it is free. If the owner already has the lock, it gets the lock again, and
-    /// its lease then lasts at least `want.lease_time` from now.
+    /// Takes the lock if it is free. If the owner already has the lock, grants it again; its lease
+    /// then lasts at least `want.lease_time` from now.
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
-    /// Returns whether other clients wait for this spin lock. The server knows this from the
-    /// requests of the waiters.
+    /// Returns whether other clients wait for this spin lock. Each request of a waiter is recorded
+    /// for this purpose.
     bool others_spin(const hold&) const;
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. Empty: the lock is free.
@@ -134,7 +136,7 @@ public:
     void occupy(const lock_name&, std::string owner, duration lease_time);
     bool erase(const lock_name&); ///< takes the lock away from its holder; false: the lock was free
     void clear();
-    /// Becomes a copy of the other table. Expiry times keep their values.
+    /// Makes this table a copy of the other table, with the same expiry times.
     void become(const exclusive_table& other) {
         locks_ = other.locks_;
         last_tokens_ = other.last_tokens_;
@@ -142,8 +144,8 @@ public:
     }
 
     /// Returns the token of the current hold. Returns 0 if the hold has no token or a block of
-    /// several tokens. A block has one token for each local owner to which the client may pass the
-    /// lock.
+    /// several tokens. In a block, there is one token for each local owner to which the client may
+    /// hand the lock over.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted, or reserved for grants, even if the lock does
     /// not exist any more. 0: no token was granted.
@@ -175,10 +177,10 @@ struct left_verdict {
     bool is_told = false; ///< true: waiters are notified
 };
 
-/// Table of read-write locks. The table has the same data as Redisson and the Lua scripts. The
-/// lease of a lock is the longest lease of its holds. Each reader also has its own timer. A reader
-/// with an ended timer is dead; the next writer or the last reader removes it. Thread safety: none;
-/// the server's mutex protects it.
+/// Table of read-write locks, with the same data as Redisson and the Lua scripts. The lease of a
+/// lock is the longest lease of its holds. Each reader also has a timer of its own. A reader whose
+/// timer has ended is dead; the next writer or the last reader removes it. Thread safety: none; the
+/// server's mutex protects it.
 class shared_table {
 public:
     /// The clock must outlive this object.
@@ -188,17 +190,17 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     /// Returns the remaining time of this owner's hold. The result is empty if the owner does not
-    /// hold the lock, or if the hold does not expire.
+    /// hold the lock, or if its hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
-    /// Extends all holds of the owner's client to `end`. Shortens no hold.
+    /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. Empty: the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
-    // Returns the holders for reports. Call it only if the lock is held.
+    // Returns the owners of the lock, for reports. Call it only if the lock is held.
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
@@ -206,8 +208,8 @@ public:
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);
-    /// Makes the timers of all readers and the lease of the lock end after `lease_time`. Returns
-    /// false if the lock has no readers.
+    /// Shortens the timers of all readers and the lease of the lock, so that they end after
+    /// `lease_time`. Returns false if the lock has no readers.
     bool cut_readers(const lock_name&, duration lease_time);
     bool erase(const lock_name&); ///< false: the lock was free
     void clear();
@@ -222,8 +224,8 @@ private:
         std::map<std::string, microseconds> readers{}; // end of each reader's timer
         microseconds ends_at{};
     };
-    /// Mark of a waiting writer, which keeps new readers out: its expiry, and the read hold that
-    /// the writer upgrades.
+    /// Mark of a waiting writer: its expiry, and the read hold that the writer upgrades, if any.
+    /// The mark keeps new readers out.
     struct mark {
         microseconds until{};
         std::string beside{};
@@ -255,8 +257,8 @@ private:
     std::map<std::string, waiting> waiting_;
 };
 
-/// Queues of fair locks, in the same form as in lock_fair.lua and release_fair.lua. The holds are
-/// in the table of locks. A holdfast client stays in the queue for some time after its owner's last
+/// Queues of fair locks, in the form that lock_fair.lua and release_fair.lua use. The holds are in
+/// the table of locks. A holdfast client stays in the queue for some time after its owner's last
 /// request. A JVM sends no request until it is notified, so its time in the queue is limited only
 /// from the beginning of its turn. Thread safety: none; the server's mutex protects it.
 class fair_table {
@@ -305,7 +307,8 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        /// How long the place lasts after the last request. For a JVM: its whole wait.
+        /// How long the waiter stays in the queue after its last request. For a JVM: its whole wait
+        /// time.
         duration lasts;
         bool is_ours;
     };

@@ -67,7 +67,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // Copy the holds, because the request may arrive when the caller no longer exists.
+    // Copy the holds: when the request arrives, the caller may not exist any more.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
@@ -141,8 +141,8 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
-    // Make a single attempt, which may take the store's whole time limit. If the request arrives
-    // later than that, the server does nothing.
+    // Make one attempt, which may take the store's whole time limit. If the request arrives later
+    // than that, the server does nothing.
     remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -212,7 +212,7 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
 }
 
 // Waiter of one client for one lock. It requests the lock, subscribes to the releases, and requests
-// it again. Then it sleeps and requests the lock in a loop.
+// the lock again. After that, it sleeps and requests the lock in a loop.
 
 namespace {
 
@@ -301,7 +301,8 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// Returns an attempt with this verdict. Its times, clock and confirmation come from the reply.
+/// Returns an attempt with this verdict. The times, the clock and the confirmation are taken from
+/// the reply.
 template <typename T>
 remote::attempt attempt_of(const reply<T>& got, verdict said) {
     remote::attempt outcome;
@@ -326,8 +327,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // Make a single attempt, which may take the store's whole time limit. If the request arrives
-    // later than that, the server does nothing.
+    // Make one attempt, which may take the store's whole time limit. If the request arrives later
+    // than that, the server does nothing.
     remote::attempts one{context_, nobody, server_connection_->command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;

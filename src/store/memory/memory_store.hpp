@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store of one client, on a server in the same process. It consists of a lock store, a counter
-// store and an inspector, and has waiters for locks and for counters.
+// Store of one client, on a server in the same process. The store consists of a lock store, a
+// counter store and an inspector. The file also has the waiters for locks and for counters.
 #pragma once
 
 #include "store/memory/connection.hpp"
@@ -15,8 +15,8 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: the name is empty or too long. Returns an empty result if
-/// the name is allowed.
+/// Returns why the name is not allowed: it is empty or too long. Returns an empty result if the
+/// name is allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
@@ -90,7 +90,7 @@ public:
         return {.time_limit = server_connection_->command_timeout(),
                 .by_session = by_session,
                 .replicas_max = by_session ? std::uint8_t{0} : replicas_max,
-                .read_contact_max = by_session ? duration::max() : remote::read_contact_max};
+                .read_request_max = by_session ? duration::max() : remote::read_request_max};
     }
     std::optional<std::string> objection_to(const lock_name&) const override;
 

@@ -56,7 +56,7 @@ void server_group::replicate(std::size_t count, duration lag) {
     }
 }
 
-/// Makes the replica follow the present primary. Call it with the mutex held.
+/// Makes the replica follow the present primary. The caller must hold the mutex.
 void server_group::follow(std::size_t replica) {
     auto next = std::make_shared<stream>(lag_);
     machines_[replica]->follow(next);
@@ -142,7 +142,7 @@ void server_state::wrote() {
         each->send(writes_, copy, clock_.clients_now());
 }
 
-/// Applies the data that have arrived from the primary. From now on, this machine's own clock
+/// Applies the data that have arrived from the primary. From then on, this machine's own clock
 /// decides when the data expire.
 void server_state::catch_up() {
     if (!follows_)

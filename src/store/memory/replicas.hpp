@@ -31,7 +31,7 @@ public:
     /// Throws `std::out_of_range` if there is no such machine.
     machine at(std::size_t number) const;
 
-    // See the functions of `memory::server` with the same names.
+    // The functions of `memory::server` with the same names explain these functions.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);

@@ -246,7 +246,7 @@ std::optional<holding> server_state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns the kind that uses the name, in words. Returns null if the name is free.
+/// Returns the kind that uses the name, as text for messages. Returns null if the name is free.
 const char* server_state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -261,9 +261,9 @@ const char* server_state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// Returns the kind that uses the name, in words, if this kind is not `wanted`. A number may be a
-/// semaphore, a latch, or a leased semaphore without held permits. These three look the same, as on
-/// Redis.
+/// Returns the kind that uses the name, as text for messages, if this kind is not `wanted`. A
+/// number may be a semaphore, a latch, or a leased semaphore of which no permit is held. The server
+/// cannot tell these three apart, as on Redis.
 const char* server_state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
     if (!there || std::string_view{there} == wanted)
@@ -275,7 +275,8 @@ const char* server_state::other_than(const lock_name& name, const char* wanted) 
     return is_number && wants_number ? nullptr : there;
 }
 
-/// Returns whether the name has a number that expires. Another program's token lock looks the same.
+/// Returns whether the name has a number that expires. A token lock of another program can look the
+/// same.
 bool server_state::may_be_token(const lock_name& name) const {
     return has_.counters.value(name) && has_.counters.left(name);
 }
@@ -683,8 +684,8 @@ verdict_on_look server_state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the name's number to the table of leased semaphores while a request about leased permits
-/// is carried out. The number stays there only if permits are held afterwards.
+/// Moves the number with this name to the table of leased semaphores while a request about leased
+/// permits is executed. The number stays in that table only if permits are held afterwards.
 void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

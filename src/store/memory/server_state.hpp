@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one machine of a memory::server. This class is the model of a server's locks: the
-// scripts of the Redis store behave in the same way, and one conformance suite tests both. A
-// primary sends its data to each replica through a `stream`.
+// State of one machine of a memory::server. The class is the model of a real server: the scripts of
+// the Redis store behave in the same way, and one conformance suite tests both. A primary sends its
+// data to each replica through a `stream`.
 #pragma once
 
 #include "store/memory/counter_tables.hpp"
@@ -24,7 +24,7 @@
 
 namespace holdfast::memory {
 
-/// All data of a server. Expiry times are times of the server's clock, and a replica gets them
+/// All data of a server. Expiry times are times of the primary's clock; a replica receives them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// The clock must outlive this object.
@@ -77,10 +77,11 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // Sends a copy of the data. The primary calls this after each write, and numbers the writes.
+    // Sends a copy of the data. The primary calls this after each write. `write` is the number of
+    // that write.
     void send(std::uint64_t write, copy, time_point now);
-    /// Returns the last write that has arrived, as far as the primary knows. The result is empty if
-    /// the first copy is not confirmed yet.
+    /// Returns the number of the last write that has arrived, as far as the primary knows. The
+    /// result is empty if no copy is confirmed yet.
     std::optional<std::uint64_t> confirmed(time_point now);
     /// Returns the next time at which the result of `confirmed` may grow, or `time_point::max()` if
     /// no copy is on its way.
@@ -89,7 +90,7 @@ public:
     /// Returns the latest copy that has arrived, for the replica. Returns null if no copy has
     /// arrived since the last call.
     copy take_arrived(time_point now);
-    /// Returns the last write that has arrived. The result is empty if the first copy has not
+    /// Returns the number of the last write that has arrived. The result is empty if no copy has
     /// arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
@@ -126,7 +127,8 @@ class subscriber;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    const counter_change* changed = nullptr; ///< change; request number 0 means a foreign program
+    /// Set for a change. Request number 0 means a foreign program.
+    const counter_change* changed = nullptr;
     /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
     /// a leased semaphore, it is the number of all permits, held and free. Empty: there is no such
     /// counter, or it is a rate limiter.
@@ -138,7 +140,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    const char* other = nullptr; ///< other kind that has this name, for messages; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other = nullptr;
     forced what{};
 };
 
@@ -154,8 +157,8 @@ public:
 
     // Requests of clients.
 
-    /// Makes an attempt to take a lock. After `deadline`, a time of this server's clock, refuses
-    /// the request as late.
+    /// Makes an attempt to take a lock. Refuses the request as late if `deadline`, a time of this
+    /// server's clock, has passed.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {
         bool is_held = false;
@@ -184,20 +187,20 @@ public:
                                const rate_table::drawer& client) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns the other kind that uses the name, in words. Returns null if no other kind uses the
-    /// name.
+    /// Returns the other kind that uses the name, as text for messages. Returns null if no other
+    /// kind uses the name.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// Notes that the client has sent a request. All holds of the client then last at least
-    /// `session_time` from now.
+    /// Notes that the client has sent a request. All its holds then last at least `session_time`
+    /// from now.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
     /// Returns the identifier of this simulated machine. No other machine of the process has it.
     const std::string& id() const noexcept { return id_; }
-    /// Returns a time of the clients' clock: the machine may have forgotten changes that were made
-    /// before this time. `time_point::min()` means that it has forgotten nothing.
+    /// Returns the time (on the clients' clock) before which changes may be forgotten.
+    /// `time_point::min()`: the machine has forgotten nothing.
     time_point forgets_before() const;
 
     // Replication (replicas.cpp). Every request that changes data is a write.
@@ -223,7 +226,8 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// Calls the function after resume(), on the thread that calls resume().
+    /// Runs the given function now, unless the machine is stopped. If it is, resume() runs the
+    /// function, on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
@@ -241,8 +245,8 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
-    // Changes that a test makes in the role of a foreign program. These requests are not
-    // remembered.
+    // Changes that a test makes in the role of a foreign program. The server does not remember
+    // these requests.
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
@@ -250,7 +254,7 @@ public:
     /// function runs with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // Acts as a JVM in the queue of a fair lock, and calculates times as Redisson does.
+    // Acts as a JVM that waits in the queue of a fair lock, and computes times as Redisson does.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
@@ -326,7 +330,7 @@ private:
 };
 
 /// Returns the channel on which waiters of a lock are notified. Each waiter of a fair lock has its
-/// own channel. Each other lock has one channel for all its waiters.
+/// own channel. Any other lock has one channel for all its waiters.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }

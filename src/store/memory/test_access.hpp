@@ -36,8 +36,8 @@ inline std::shared_ptr<server_state> primary_state(const server& at) {
 inline std::size_t primary_number(const server& at) {
     return machines(at)->primary_number();
 }
-/// Tells clients that this machine is the primary. Tests use it for announcements that arrive early
-/// or twice.
+/// Announces to the clients that this machine is the primary. Tests use it for announcements that
+/// arrive too early or twice.
 inline void announce(server& at, std::size_t machine) {
     machines(at)->announce(machine);
 }
@@ -51,7 +51,7 @@ inline void set_clock_rate(server& at, std::size_t machine, double rate) {
     machines(at)->at(machine)->set_clock_rate(rate);
 }
 
-// The following functions act on the primary.
+// The following functions work on the primary.
 
 /// Returns the holder of a lock; empty: nobody holds it.
 inline std::optional<holding> inspect(const server& at, const lock_name& name) {
@@ -66,8 +66,8 @@ inline std::size_t listener_count(const server& at) {
     return primary_state(at)->listener_count();
 }
 
-/// Simulates the renewal of a foreign reader with Redisson before 4.4: the lock, and the holds of
-/// all readers, expire after `lease` from now. Returns false if there are no readers.
+/// Simulates a foreign reader with Redisson before 4.4 that renews its hold. The lock, and the
+/// holds of all readers, then expire after `lease`. Returns false if there are no readers.
 inline bool cut_readers(server& at, const lock_name& name, duration lease) {
     return primary_state(at)->cut_readers(name, lease);
 }

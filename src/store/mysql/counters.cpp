@@ -11,7 +11,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer of the server, and of answers for one list.
+/// Maximum number of names in one answer of the server, and maximum number of answers for one list.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 
@@ -31,8 +31,8 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. If the server gets the attempt
-    // after the time limit, the attempt changes nothing.
+    // Make one attempt, which may use the whole time limit. If the server gets the attempt after
+    // the time limit, the attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -135,12 +135,13 @@ asio::awaitable<void> latch_place::leave() {
 
 namespace {
 
-/// Values that the first half of the transaction has read.
+/// Values that the first half of the transaction has read from the counter's row.
 struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
     counter_now now{};
-    const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other_kind = nullptr;
 };
 
 seen_counter seen_in(const answers& said, counter_kind kind) {
@@ -191,7 +192,7 @@ public:
     }
 
 private:
-    /// Ends the transaction, and first sends the writes if `writes` is true. Returns whether the
+    /// Ends the transaction. If `writes` is true, sends the writes first. Returns whether the
     /// server ran the statements before the deadline.
     asio::awaitable<bool> end(bool writes) {
         const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
@@ -222,7 +223,7 @@ asio::awaitable<attempt> change_once(request_context& at, const counter_change& 
 
 namespace {
 
-/// Returns the effect of setting the total number of permits to `all`. The value in the effect is
+/// Returns the effect of setting the total number of permits to `all`. The value in its answer is
 /// the number of permits that are free afterwards.
 counter_effect all_are(std::int64_t all, const counter_now& now) {
     const std::int64_t is_free = all - now.held;
@@ -307,7 +308,7 @@ bool may_make_it(counter_verb verb) {
 }
 
 /// Returns a statement that changes no row. It fails if the user lacks the right on the table of
-/// holds that the second half of the change may need.
+/// holds; the second half of the change may need this right.
 std::string right_on_holds(const tables& named, const counter_change& what) {
     if (what.verb == counter_verb::set_lease)
         return "UPDATE " + named.holds + " SET expires=expires WHERE FALSE";
@@ -316,8 +317,8 @@ std::string right_on_holds(const tables& named, const counter_change& what) {
     return deletes ? "DELETE FROM " + named.holds + " WHERE FALSE" : "DO 0";
 }
 
-/// Returns a statement that changes no row. It fails if the second half of the change may delete
-/// the counter, and the user lacks the right.
+/// Returns a statement that changes no row. It fails if the user lacks the right to delete; the
+/// second half of the change may delete the counter.
 std::string right_to_delete(const tables& named, const counter_change& what) {
     const bool deletes = what.verb == counter_verb::erase || what.verb == counter_verb::count_down;
     return deletes ? "DELETE FROM " + named.counters + " WHERE FALSE" : "DO 0";
@@ -331,7 +332,7 @@ std::string of_this_permit(const counter_change& what) {
     return "name=" + hex(what.name.text) + " AND kind=2 AND owner=" + hex(what.permit);
 }
 
-/// Returns the expiry of a counter that expires by itself, or NULL for other counters.
+/// Returns the expiry of a counter. Returns NULL if the counter never expires.
 std::string end_of_counter(duration kept) {
     return kept > duration::zero() ? end_of(kept) : "NULL";
 }

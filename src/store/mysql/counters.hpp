@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: the store for the counts of latches and for the total permits of leased semaphores.
-// Also the waiter for a latch, and the changes of a counter with their SQL statements.
+// Counters on MySQL: the store for the counts of latches and for the total permits of leased
+// semaphores, the waiter for a latch, and the SQL statements of a change.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -66,12 +66,12 @@ private:
     std::unique_ptr<watch> poll_;
 };
 
-/// Makes one attempt to carry out the change before the deadline. If the attempt was in time,
-/// stores the outcome in `said`.
+/// Makes one attempt to execute the change before the deadline. If the attempt was in time, stores
+/// the answer in `said`.
 asio::awaitable<attempt> change_once(request_context&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
-// Functions that compute what a change does to a counter, without I/O.
+// Functions that compute, without I/O, how a change affects a counter.
 
 /// State of a counter while its row is locked.
 struct counter_now {
@@ -86,7 +86,7 @@ struct counter_now {
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
-    /// The new value; empty: the counter and its holds are deleted.
+    /// The new value; empty: the counter and all its holds are deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;
@@ -96,36 +96,36 @@ counter_effect effect_of(const counter_change&, const counter_now&);
 
 // SQL statements about counters: the total of a semaphore's permits, and a latch's count.
 
-/// Returns the condition that a row of the table of counters is a counter that has not expired.
+/// Returns the SQL condition that a row of the table of counters is a counter that has not expired.
 std::string living_counter();
 
 /// Returns the value of column `kind` of the table of counters.
 std::string kind_number(counter_kind);
 
-/// Returns the condition for one counter's row: "name=… AND kind=…".
+/// Returns the SQL condition for the row of one counter: "name=… AND kind=…".
 std::string counter_row(const lock_name&, counter_kind);
 
 /// Returns the statements of the first half of a change; a transaction is already open. They write
-/// `mark` into the counter's row, which locks the row. Then they read the counter. If the server
-/// has carried out this request before, they also read the stored outcome. At the end they delete
-/// old outcomes. If the user lacks a right, one of them fails before anything is committed; only
-/// the right to insert an outcome is needed first by the second half.
+/// `mark` into the counter's row, which locks the row, and read the counter. If the server has
+/// executed this request before, they also read the stored outcome. At the end they delete old
+/// outcomes. If the user lacks a right, one of them fails before anything is committed. Only the
+/// right to insert an outcome is first needed by the second half.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
                              kinds_at = 7;
 
 /// Returns the statements of the second half of a change. The first statement stores the outcome in
-/// a row, which is kept for the time `memory`. It inserts no row if the server runs it after the
-/// deadline, or if the transaction of the first half has ended. The other statements write the
-/// change only if the row of the outcome exists.
+/// a row, which is kept for the time `memory`. It inserts no row if the deadline has passed, or if
+/// the transaction of the first half has ended. The other statements make the change only if the
+/// row with the outcome exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);
 
 /// Returns a SELECT that yields a row if the latch is closed.
 std::string latch_look(const tables&, const lock_name&);
-/// Returns the condition that the latch is open.
+/// Returns the SQL condition that the latch is open.
 std::string latch_is_open(const tables&, const lock_name&);
 
 /// Returns a SELECT of the counter's value and its number of held permits. The SELECT yields no row

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer of the server, and of answers for one list.
+/// Maximum number of names in one answer of the server, and maximum number of answers for one list.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 
@@ -108,8 +108,8 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // Makes a single attempt, which may use the whole time limit. If the server gets the attempt
-    // after the time limit, the attempt changes nothing.
+    // Make one attempt, which may use the whole time limit. If the server gets the attempt after
+    // the time limit, the attempt changes nothing.
     remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -121,9 +121,9 @@ asio::awaitable<std::unique_ptr<watch>> row_inspector::listen(lock_name name, al
 
 namespace {
 
-/// Returns statements that lock the rows of this lock. They read the exclusive holder and the
-/// readers. The last two change no row. They fail if the user lacks a right that the second half
-/// needs, before anything is committed.
+/// Returns statements that lock the rows of this lock, and read the exclusive holder and the
+/// readers. The last two statements change no row; they fail if the user lacks a right that the
+/// second half needs. So a missing right is noticed before anything is committed.
 std::vector<std::string> holders_locked(const request_context& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
@@ -166,8 +166,8 @@ bool is_meant(const force_options& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns, in words, the kind of lock or counter that uses the name instead of the expected kind.
-/// Returns null if the name is unused, or if the expected kind uses it.
+/// Returns, as text for messages, the kind of lock or counter that uses the name instead of the
+/// expected kind. Returns null if the name is unused, or if the expected kind uses it.
 const char* what_is_instead(const force_options& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));
@@ -270,7 +270,8 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Reports that a counter uses the name, unless a lock uses it. Called if there is a counter.
+/// Reports that a counter uses the name, unless a lock uses it. Call it if there is a counter with
+/// the name.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;

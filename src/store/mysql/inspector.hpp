@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks by operators: the inspector, the end of holds by force, the SQL for both, and
-// the description that a client stores about itself.
+// Inspection of locks for operators: the inspector, the end of holds by force, the SQL for both,
+// and the description that a client stores about itself.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -52,8 +52,8 @@ struct force_options {
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };
 
-/// Reads the holds, and ends exactly the holds that were read, but only if the server runs the
-/// request before the deadline.
+/// Reads the holds, and then ends only the holds that it has read. The server does nothing if it
+/// runs the request after the deadline.
 asio::awaitable<attempt> force_once(request_context&, const force_options&, time_point deadline,
                                     forced& outcome);
 
@@ -68,18 +68,18 @@ std::vector<std::string> states_asked(const tables&, const std::vector<std::stri
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
                                   const result& holds, const result& counters);
 
-/// Returns the state of one lock as an object `holding`. Returns an empty result if it is free.
+/// Returns the state of one lock as a `holding`. Returns nothing if the lock is free.
 std::optional<holding> holding_of(const lock_state&);
 
 /// Returns a SELECT of the names of held locks in ascending order, starting after the name
 /// `behind`.
 std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
 
-/// Returns the condition that the lock has neither an exclusive holder nor readers.
+/// Returns the SQL condition that the lock has neither an exclusive holder nor readers.
 std::string lock_is_free(const tables&, const lock_name&);
 
-/// Returns this client's description for the column `info`. It contains host, process, program,
-/// label, and creation time in seconds, separated by tabs. It has at most 255 bytes.
+/// Returns this client's description for the column `info`: host, process, program, label, and
+/// creation time in seconds, separated by tabs. It has at most 255 bytes.
 std::string written(const client_info&);
 std::optional<client_info> client_info_in(std::string_view info);
 

@@ -19,8 +19,9 @@ bool rings_bell(const request_context& at, const hold& of) {
 
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// Sends one attempt. If `bell` is not empty, the attempt also takes this user lock (GET_LOCK). For
-/// a writer, further statements set or delete its mark (the row of a waiting writer).
+/// Sends one attempt to take the lock. If `bell` is not empty, the attempt also takes this user
+/// lock (GET_LOCK). If the attempt is a writer's, further statements set or delete its mark (the
+/// row of a waiting writer).
 asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -33,8 +34,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
         return all;
     };
     composing text{make};
-    // A failure to write the writer's mark (its row as a waiting writer) is ignored, because only
-    // the result of the attempt matters.
+    // The mark (the row of a waiting writer) is only a hint. An error of the statement that writes
+    // it is ignored; the result of the attempt decides.
     call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -48,9 +49,9 @@ bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
 
-/// Sends an attempt that also takes the user lock. The user lock only notifies waiters, so an
-/// attempt can succeed without it. If the server may have refused the user lock, the attempt is
-/// sent again without it. If the server always refuses user locks, this client stops asking for
+/// Sends an attempt that also takes the user lock. The user lock only serves to notify waiters, so
+/// an attempt can succeed without it. If the server may have refused the user lock, the attempt is
+/// sent again without it. If the server always refuses user locks, this client no longer asks for
 /// them.
 asio::awaitable<answers> ask_with_bell(request_context& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
@@ -81,7 +82,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // The short attempt does not tell why it failed, so make the full attempt, which does.
+    // The short attempt does not tell why it failed. Make the full attempt, which does.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
@@ -122,9 +123,9 @@ asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the connection that held the user lock has ended, the server has freed the user lock, so any
-// connection may send the release. If this client has lost the lock, it may still hold the user
-// lock, which is released here.
+// If the connection that held the user lock has ended, the server has freed the user lock, so the
+// release may use any connection. If this client has lost the lock, it may still hold the user
+// lock; the release frees it.
 asio::awaitable<released> release_lock(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection> bell) {
     if (bell && bell->is_cut())
@@ -149,7 +150,8 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
+    // A retry needs a new `mark`, because the failed attempt may have committed its own mark in the
+    // row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -160,7 +162,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE before the deadline, but the INSERT after it: no hold was stored.
+    // The server ran the UPDATE before the deadline, but the INSERT after it, so it stored no hold.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;
@@ -219,8 +221,8 @@ asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Changes the lock's row first. So the release waits for an attempt of the same owner that is still
-// running, and sees the result of that attempt.
+// Change the lock's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 asio::awaitable<released> release_turn(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -239,8 +241,8 @@ std::string turn_may_be_had(const request_context& at, const ask& want) {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Called after
-/// no semaphore with this name was found.
+/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Call it when
+/// there is no semaphore with this name.
 asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -253,10 +255,12 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 } // namespace
 
-// If there is no row, the semaphore does not exist, and the result is "busy" until it is created.
+// If there is no row, the semaphore does not exist. The result is then "busy" until the semaphore
+// is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     co_await refuse_missing_rights(at);
-    // A retry needs a new `mark`: the failed attempt may have committed its own mark in the row.
+    // A retry needs a new `mark`, because the failed attempt may have committed its own mark in the
+    // row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
@@ -301,9 +305,9 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Waiters of spin locks always poll. In this store, the waiters of all other kinds poll, too,
-// except the waiters of exclusive locks. This store has no token locks, no semaphores without
-// leases and no rate limiters; only Redis has them.
+// Waiters of spin locks always poll. In this store, only the waiters of exclusive locks do not
+// poll; they wait for a user lock. This store has no token locks, no semaphores without leases and
+// no rate limiters; only Redis has them.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about locks: the functions of each kind of lock, and the table of these functions
+// Requests about locks: functions for each kind of lock, and the table of these functions
 // (`verbs_of`). Their SQL is in lock_statements.hpp.
 #pragma once
 
@@ -37,32 +37,33 @@ struct released {
     bool others_wait = false; ///< true: other clients wait for the user lock
 };
 
-/// Table that stores the holds of a kind.
+/// Table of the database that stores the holds of a kind.
 enum class kept_in : std::uint8_t { locks, readers, permits };
 
 /// Functions of one kind of lock. The arguments must live until the request has completed.
 struct verbs {
     /// Makes one attempt. If the owner already holds the lock, the attempt is granted. If the
-    /// server runs the attempt after the deadline, the result is "late".
+    /// server runs the attempt after the deadline, the result is "late", and nothing is granted.
     asio::awaitable<taken> (*take)(request_context&, const ask&, take_terms);
 
-    /// Releases the hold. A repeated call does no harm. Afterwards this owner no longer holds the
-    /// lock. `bell` is the connection with the user lock (GET_LOCK) of this lock, or null.
+    /// Releases the hold; a repeated release does no harm. Afterwards this owner no longer holds
+    /// the lock. `bell` is the connection that has the lock's user lock (GET_LOCK), or null.
     asio::awaitable<released> (*release)(request_context&, const hold&,
                                          std::shared_ptr<pinned_connection> bell);
 
     kept_in where;
 
-    /// Returns the condition, in SQL, under which an attempt may succeed now.
+    /// Returns the SQL condition under which an attempt may succeed now.
     std::string (*may_be_had)(const request_context&, const ask&);
 
     bool has_bell = false; ///< true: waiters can wait for a user lock; false: they poll
 };
 
-/// Returns the functions for that kind of lock. Returns null if this store does not have the kind.
+/// Returns the functions for this kind of lock. Returns null if the store does not support the
+/// kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
-/// Inserts the row of a name that was not used before.
+/// Inserts the row of a name that has no row yet.
 inline asio::awaitable<void> make_lock_row(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{lock_row(at.named, name)};
@@ -72,8 +73,8 @@ inline asio::awaitable<void> make_lock_row(request_context& at, const lock_name&
 }
 
 /// Makes an attempt. If the attempt finds no row, inserts the row and repeats the attempt. A sweep
-/// (the deletion of unused rows) may delete the new row before the attempt finds it, so the two
-/// steps are repeated a few times.
+/// (the deletion of unused rows) may delete the new row before the repeated attempt finds it. So
+/// the two steps are repeated a few times.
 template <typename Once>
 asio::awaitable<taken> with_row_made(request_context& at, const lock_name& name, Once once) {
     constexpr int attempts_max = 3;

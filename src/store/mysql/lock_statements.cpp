@@ -10,7 +10,8 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an expression that keeps the token and makes the answer a refusal with this reason.
+/// Returns an SQL expression that leaves the token unchanged. Its side effect: the answer becomes a
+/// refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
@@ -20,9 +21,9 @@ std::string quoted(std::string_view bell) {
     return std::string{"'"}.append(bell).append("'");
 }
 
-/// Returns an expression with the value 0. It tries to take the user lock (GET_LOCK) without
-/// waiting. If the connection then has the user lock, it adds `bell_bit` to the insert id. User
-/// locks nest, so it does not take a user lock that the connection already has.
+/// Returns an SQL expression with the value 0, which tries to take the user lock (GET_LOCK) without
+/// waiting. If the connection then has the user lock, `bell_bit` is added to the insert id. A
+/// connection that has the user lock already does not take it again, because user locks nest.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -43,8 +44,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the arms that an attempt's CASE has only for a writer. They are placed after the arm
-/// "already mine" and before the arm "free".
+/// Returns the branches of an attempt's CASE that only a writer needs. They stand after the branch
+/// "already mine" and before the branch "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -61,8 +62,8 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the CASE arms that refuse because the lock is busy. The refusal contains the remaining
-/// time of the holder, of the last reader, or of the first waiter in a fair queue.
+/// Returns the branches of the CASE that refuse because the lock is busy. The refusal contains the
+/// remaining time of the holder, of the last reader, or of the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -91,8 +92,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right, so the columns after `token` can use the value that
-// `token` has just got.
+// MySQL assigns the columns from left to right. So the columns after `token` can use the new value
+// of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -118,10 +119,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The release keeps the owner in the row. If this client takes the lock again, the row's length
-// does not change. This reduces the server's work for a lock and its unlock by a third. The expiry
-// of an expired hold is also set to the past, so that a delayed attempt of this owner does not find
-// the hold.
+// The release leaves the owner in the row. If this client takes the lock again, the length of the
+// row stays the same. This reduces the server's work for a lock and its unlock by a third.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =
@@ -141,8 +140,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns the FROM clause for the unexpired hold rows of this kind that belong to the lock whose
-/// row the statement changes.
+/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. The rows belong to
+/// the lock whose row the statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -170,10 +169,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Returns a statement that has an effect only after the last reader has left. It shortens the time
-/// of the marks, which are the rows of waiting writers. After that, new readers wait only for the
-/// time in the mark's column `token`, so a dead writer does not block them for long. MySQL does not
-/// allow an UPDATE to read its own table, so the statement reads a derived table.
+/// Returns a statement that has an effect only after the last reader has left. It shortens the
+/// lifetime of the marks, which are the rows of waiting writers, to the time in their column
+/// `token`. So a dead writer does not keep new readers out for long. MySQL does not allow an UPDATE
+/// to read its own table, so the statement reads a derived table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -182,11 +181,11 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the arms of an attempt's CASE that refuse a reader. They are placed after the arm
-/// "already mine" and before the arm "granted".
+/// Returns the branches of an attempt's CASE that refuse a reader. They stand after the branch
+/// "already mine" and before the branch "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // If the reader's own client holds the write lock, waiting writers do not block the reader.
+    // Waiting writers do not keep a reader out if the reader's own client holds the write lock.
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
@@ -243,8 +242,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Locks the lock's row first. So the release waits for an attempt of the same owner that is still
-// running, and sees the result of that attempt.
+// Lock the lock's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
@@ -282,8 +281,9 @@ namespace {
 
 const std::string at_look{now_text};
 
-/// Returns the FROM clause for the unexpired queue rows before the row of `owner`. If the owner has
-/// no row, the clause selects all unexpired rows. `name` is the lock's name in SQL.
+/// Returns an SQL FROM clause that selects the unexpired queue rows in front of the row of `owner`.
+/// If the owner has no row, the clause selects all unexpired queue rows. `name` is the lock's name
+/// as an SQL expression.
 std::string before(const tables& named, const std::string& name, const owner_id& owner) {
     const std::string queue = " FROM " + named.holds + " AS ";
     const std::string me = hex(to_string(owner));
@@ -314,8 +314,8 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
     const std::string reason = "LAST_INSERT_ID()&1048575";
     const std::string busy =
         "NOT " + granted + " AND " + reason + " BETWEEN 1 AND " + std::to_string(longest_left);
-    // A new queue row gets a number above all existing numbers, even if the clock was set back. An
-    // expired row that is used again also gets a new highest number.
+    // A new row of the queue gets a number above all existing numbers, even if the clock was set
+    // back. An expired row that is used again also gets such a number.
     const std::string turn = "(SELECT GREATEST(COALESCE(MAX(o.token),0)+1,CAST(" +
                              std::string{runs_text} + " AS UNSIGNED)) FROM " + named.holds +
                              " AS o WHERE o.name=" + name + " AND o.kind=3)";
@@ -366,7 +366,7 @@ std::string one_of(const hold& held) {
     return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
-/// Returns the ids as an SQL derived table with one column.
+/// Returns an SQL derived table that has the ids in its only column.
 std::string as_rows(const std::vector<std::string>& ids) {
     std::string all = "(";
     for (const std::string& each : ids)
@@ -416,8 +416,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Locks the counter's row first. So the release waits for an attempt of the same owner that is
-// still running, and sees the result of that attempt.
+// Lock the counter's row first. The release then waits for a running attempt of the same owner, and
+// sees its result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",

@@ -26,15 +26,15 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Maximum number of attempts to take the trial's lock until one reaches the server in time. Also
-/// the maximum number of attempts to release it until the server confirms the release.
+/// Maximum number of attempts to take the trial lock until an attempt reaches the server in time.
+/// Also the maximum number of attempts to release it until the server confirms the release.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// A right on a table, with a statement that needs only this right and changes no row.
+/// Right that locks need on a table, with a statement that needs no other right and changes no row.
 struct needed_right {
     std::string_view verb;
     std::string table;
@@ -58,13 +58,15 @@ std::vector<needed_right> needed_rights(const tables& named) {
     return all;
 }
 
-/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". In `said`, the
-/// first answer belongs to another statement, and the next answers to the statements of `all`.
+/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". The first
+/// answer in `said` belongs to another statement; the other answers belong to the statements of
+/// `all`.
 std::string refused_among(const std::vector<needed_right>& all, const answers& said) {
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // Other errors are not about rights, for example the error "no default value" of a column.
+        // An error of another kind is not about rights; an example is "no default value" of a
+        // column.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");
@@ -201,8 +203,8 @@ private:
         }
     }
 
-    /// Checks each right on the tables. This is needed because the trial (one lock and unlock) uses
-    /// only some rights. For example, it inserts no row if the row of its lock exists already.
+    /// Checks each right on the tables. The trial (one lock and unlock) does not need all rights.
+    /// For example, it inserts no row if the row of its lock exists already.
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -339,9 +341,9 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// Tries the last of the CREATE statements first. It needs more privileges than the others, and the
-/// server checks privileges even if the table does not exist yet. So a user without all privileges
-/// creates no table at all.
+/// Tries the last of the CREATE statements first. This statement needs more privileges than the
+/// others, and the server checks them even if the table does not exist yet. So if the user lacks a
+/// privilege, no table at all is created.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
         co_await run_one(server, statement);
@@ -357,7 +359,7 @@ asio::awaitable<std::vector<finding>> make_them(const request_context& at, datab
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
     const std::vector<std::string> all = making(at.named);
     co_await try_last(server, all.back());
-    // Sends the statements one by one, because each statement commits by itself.
+    // Send the statements one by one, because each of them is a transaction of its own.
     for (const std::string& each : all)
         co_await run_one(server, each);
     std::vector<finding> told(1);
@@ -394,7 +396,7 @@ namespace {
 constexpr duration between_sweeps = std::chrono::minutes{10};
 constexpr std::size_t rows_in_step = 500;
 
-/// Maximum number of steps in one sweep (deletion of unused rows). The next sweep continues.
+/// Maximum number of steps of one sweep (deletion of unused rows). The next sweep deletes the rest.
 constexpr int steps_max = 1000;
 
 const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";
@@ -406,7 +408,8 @@ std::string unused_names(const tables& named, const std::string& behind) {
            day_ago + " ORDER BY name LIMIT " + std::to_string(rows_in_step);
 }
 
-// Deletes by the primary key, so that the server locks no other rows.
+// Returns statements that delete the rows by their primary key, so that the server locks no other
+// rows.
 std::vector<std::string> unused_deleted(const tables& named,
                                         const std::vector<std::string>& names) {
     const std::string old = " AND expires<" + day_ago;
@@ -437,7 +440,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // The failure is ignored, because the next sweep (in ten minutes) tries again.
+            // Ignore the failure: the next sweep, in ten minutes, tries again.
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Care for a server and its tables: the examination of the server, the creation of the tables, and
-// the task that deletes unused rows (`sweep`).
+// Care for a server and its tables: the checks of the doctor, the creation of the tables, and the
+// task that deletes unused rows (`sweep`).
 #pragma once
 
 #include "mysql/database.hpp"
@@ -18,7 +18,7 @@ namespace holdfast::mysql {
 /// a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. Pass the database that the `guarded_database` contains, because
+/// Implements `store::set_up`. Pass the inner database of the `guarded_database`. The
 /// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
 /// wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
@@ -27,8 +27,8 @@ asio::awaitable<std::vector<finding>> make_tables(const request_context&, databa
 std::vector<finding> judge(const server_facts&);
 
 /// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.
-/// If it deletes a lock's row, the lock's next token is still greater than all earlier tokens,
-/// because tokens follow the server's clock.
+/// The row of a lock may be deleted: tokens follow the server's clock, so the lock's next token is
+/// still greater than all earlier tokens.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
     /// The request context must live until stop().
@@ -48,8 +48,9 @@ private:
     bool stopped_ = false;
 };
 
-/// The next two functions return the statements of one step: a SELECT of unused names after the
-/// name `behind`, and the DELETEs for the names found. They are pure functions.
+/// Each of the next two functions returns statements for one step: a SELECT of unused names that
+/// come after the name `behind`, and the DELETEs for the names that were found. They are pure
+/// functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

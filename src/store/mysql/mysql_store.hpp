@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store on MySQL with its lock store, the database that adds advice to refusals
-// (`guarded_database`), and the reader of the store's URL.
+// (`guarded_database`), and the function that reads the options from a URL.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -24,8 +24,8 @@
 
 namespace holdfast::mysql {
 
-/// Database that adds advice to refusals. In parallel with other requests, it also reads the
-/// identity of the data on the server.
+/// Database that adds advice to refusals. While other requests run, it also reads the identity of
+/// the data on the server.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:
@@ -50,8 +50,8 @@ public:
     database& unguarded() { return *inner_; }
 
     /// Returns the identity of the server's data, from the table of identities. The id is empty
-    /// until it was read. A server that flushes its log at each commit loses no committed change.
-    /// Until the client has read this setting of the server, it assumes that the server flushes.
+    /// until it was read. A server that flushes its log at each commit forgets no committed change.
+    /// The client assumes that the server does so until it has read the setting.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -65,8 +65,8 @@ private:
     server_identity identity_{.forgets_before = time_point::min()};
 };
 
-/// Maximum length of a lock name, in bytes. A longer name is refused before anything is sent,
-/// because some servers do not refuse it.
+/// Maximum length of a lock name, in bytes. The client refuses a longer name before it sends a
+/// request, because some servers do not refuse it.
 inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);

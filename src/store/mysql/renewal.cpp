@@ -119,15 +119,15 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // If not all rows matched, the function `see_the_rest` asks about each of these rows.
+        // If some rows did not match, see_the_rest() asks about each of them.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. If another transaction has locked a row, the row
-    /// is unchanged, so this client still has it until it expires.
+    /// Asks about the rows that were not extended. A row that another transaction has locked is
+    /// unchanged, so it still belongs to this client until it expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)
@@ -168,7 +168,7 @@ private:
         to_.renewed(place, said);
     }
 
-    /// Returns whether the renewal only asks for the remaining time and extends nothing.
+    /// Returns whether the renewal only asks for the remaining times and extends no row.
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     request_context& at_;
@@ -194,8 +194,8 @@ const std::string& table_of(const tables& named, kept_in where) {
     return where == kept_in::locks ? named.locks : named.holds;
 }
 
-/// Returns a condition that selects, by their primary keys, those of the given rows that have not
-/// expired.
+/// Returns an SQL condition that selects, by their primary keys, those of the given rows that have
+/// not expired.
 std::string any_of(kept_in where, const std::vector<held_row>& rows) {
     const std::string kind = where == kept_in::locks     ? ""
                              : where == kept_in::readers ? " AND kind=0"

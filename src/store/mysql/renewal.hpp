@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renewal of holds, with its SQL statements. A renewal is two writes. The first begins a
-// transaction and locks the rows that no other transaction has locked. The second extends these
-// rows. So a row that is locked for long delays no other row.
+// Renewal of holds, with its SQL statements. A renewal consists of two writes. The first begins a
+// transaction and locks the rows that no other transaction has locked. The second extends the rows
+// that were locked. So a row that another transaction keeps locked delays no other row.
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"
@@ -30,11 +30,11 @@ struct held_row {
 
 std::vector<held_row> rows_of(const hold&);
 
-/// Returns a SELECT that locks this client's rows. It skips rows that another transaction has
-/// locked. It yields name and owner.
+/// Returns a SELECT that locks this client's rows, but skips rows that another transaction has
+/// locked. It yields name and owner of each row.
 std::string rows_locked(const tables&, kept_in, const std::vector<held_row>&);
 
-/// Returns an UPDATE that extends the rows. It matches exactly the rows that it extends. It checks
+/// Returns an UPDATE that extends the rows, and matches exactly the rows that it extends. It checks
 /// the owners again, because the server may have ended the transaction that locked the rows.
 std::string rows_prolonged(const tables&, kept_in, const std::vector<held_row>&,
                            duration lease_time);

@@ -90,7 +90,7 @@ bool found_no_row(const answers& said, std::size_t update_at) {
 
 namespace {
 
-/// Returns a statement that sets a short timeout for a client that sends nothing while its
+/// Returns a statement that sets a short timeout for a session that sends nothing while a
 /// transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
@@ -121,7 +121,7 @@ asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading
     composing text{make};
     call_options options = options_;
     options.leaves_open = true;
-    // ROLLBACK does not restore session variables.
+    // ROLLBACK does not restore session variables, so a further statement must restore the timeout.
     options.undo = &usual_idle_time_;
     answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
@@ -145,8 +145,8 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     co_return co_await at_.server.run(text, options);
 }
 
-// The statements change no row. The INSERT needs the rights to SELECT and UPDATE, too. They are a
-// transaction because the pool can then tell that the server has carried out nothing.
+// The statements change no row. The INSERT also needs the rights to SELECT and UPDATE. All of them
+// run in one transaction, because the pool can then tell that the server has executed nothing.
 asio::awaitable<void> refuse_missing_rights(request_context& at) {
     if (at.may_hold)
         co_return;
@@ -173,8 +173,8 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     }
 }
 
-// Sends an UPDATE that changes no row. It waits only for table locks, not for row locks. On MySQL
-// it waits for one second, because lock_wait_timeout cannot be shorter there.
+// Sends an UPDATE that changes no row. It waits for table locks, but not for row locks. On MySQL it
+// waits up to one second, because lock_wait_timeout cannot be shorter there.
 asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
                                            std::size_t update_at) {
     if (answer_at(said, update_at).error == 0)

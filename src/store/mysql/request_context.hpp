@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that all requests of one client share (`request_context`), functions that read their
-// answers, and transactions in two writes.
+// The context that all requests of one client share (`request_context`), functions that read the
+// answers, and transactions that consist of two writes.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 using remote::attempt;
 using remote::verdict;
 
-/// Context that all requests of a store share. It outlives the requests.
+/// Objects and settings that all requests of one store share. The context outlives the requests.
 struct request_context {
     database& server;
     const store_context& context;
@@ -34,21 +34,21 @@ struct request_context {
     std::uint64_t attempts_made = 0;
     bool may_hold = false; ///< true: the user has every right on the table of holds
 
-    /// Returns a unique value. An attempt writes the value into a row, so that the later statements
-    /// of the attempt find the row.
+    /// Returns a value that is used only once. An attempt writes it into a row, so that the later
+    /// statements of the attempt find the row.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }
     std::string bell(const lock_name& name) const { return bell_of(schema, table, name); }
 };
 
-/// Changes the statements of a request to MariaDB: only the first write waits for table locks
-/// (FLUSH TABLES WITH READ LOCK, LOCK TABLES). If each write waited, the answer would come after
-/// the time limit. MySQL always waits for at least one second.
+/// Changes the statements of a request for MariaDB, so that only the first write waits for table
+/// locks (FLUSH TABLES WITH READ LOCK, LOCK TABLES). If each write waited, the answer would come
+/// after the time limit. On MySQL, a statement always waits for at least one second.
 std::vector<std::string> with_one_wait(std::vector<std::string> all);
 
-/// Statements that a function makes. Store the object in a named variable before a co_await,
-/// because g++ 12 miscompiles temporaries there.
+/// Statements that a function returns. Store the object in a named variable before a co_await,
+/// because g++ 12 generates wrong code for temporaries there.
 template <typename Make>
 class composing final : public statements {
 public:
@@ -64,8 +64,8 @@ private:
     Make make_;
 };
 
-/// Returns the answer to the statement with the index `which`. Throws `store_errc::protocol` if the
-/// answer is missing.
+/// Returns the answer to the statement with the index `which`. Throws `store_errc::protocol` if
+/// there is no such answer.
 const result& answer_at(const answers&, std::size_t which);
 
 /// Returns a number from a column of a row. Throws `store_errc::protocol` if the value is NULL,
@@ -73,21 +73,22 @@ const result& answer_at(const answers&, std::size_t which);
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// Returns the result of an attempt, read from the insert id of its UPDATE, with the times of the
+/// Returns the result of an attempt, which is the insert id of its UPDATE, with the times of the
 /// answer. If another transaction had locked the row, the result is "busy" with an unknown
 /// remaining time. Throws `store_errc::wrong_type` if another kind uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
-/// Returns a granted attempt with the server's time from the answer `which`. Also updates the
+/// Returns a granted attempt with the server's time in the answer `which`. Also improves the
 /// estimate of the server's clock.
 attempt clock_in(const answers&, std::size_t which);
 
 /// Returns whether the attempt's answer says that the table has no row for the name.
 bool found_no_row(const answers&, std::size_t update_at);
 
-/// A transaction in two writes. The first write locks and reads rows. The client computes new
-/// values, and the second write stores them. Between the two writes, the server waits for the
-/// client for at most three seconds, so a frozen process does not block other clients for long.
+/// Transaction that consists of two writes. The first write locks and reads rows. Then the client
+/// computes new values, and the second write stores them. Between the two writes, the server waits
+/// for the client for at most three seconds, so a frozen process does not block other clients for
+/// long.
 class read_then_write {
 public:
     /// `options` apply to both writes.
@@ -110,14 +111,13 @@ private:
 };
 
 /// Throws `store_errc::no_permission` if the user lacks a right on the table of holds. Call it
-/// before an attempt that changes several tables: if the server refuses only one of the statements,
-/// it commits the others. Sends nothing after the first success.
+/// before an attempt that changes several tables: if the server refused only one of the statements,
+/// it would commit the others. After the first success, it sends nothing any more.
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
-/// lock instead of a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
-/// locks.) While there is a table lock, the holder of the lock is unknown, and no attempt is
-/// granted.
+/// lock, and not for a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
+/// locks.) While a table lock exists, no attempt is granted, and the holder of the lock is unknown.
 asio::awaitable<void> refuse_locked_tables(request_context&, const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

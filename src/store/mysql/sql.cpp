@@ -21,9 +21,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. In practice, two
-/// names have the same hash in all rounds only if an attacker chose them. This does little harm: a
-/// release of one lock then also wakes a waiter for the other lock.
+/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. Two names have the
+/// same hash in all rounds only if an attacker chose them so. Even that does little harm: a release
+/// of one lock then also wakes a waiter for the other lock.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {
@@ -66,8 +66,8 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 
 namespace {
 
-// Names and owners are columns of bytes. They have no collation, are case-sensitive, and keep
-// trailing blanks. A new or free row has an expiry one hour in the past. The expiry cannot be much
+// Names and owners are columns of bytes: they have no collation, are case-sensitive, and keep
+// trailing blanks. The expiry of a new or free row is one hour in the past. It cannot be much
 // earlier, because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tables, values, times and user locks are written in statements (docs/protocol/mysql.md), the
+// How statements contain tables, values, times and user locks (docs/protocol/mysql.md). Also the
 // statements that create the tables, and the number that is the answer to an attempt
 // (`packed_answer`).
 #pragma once
@@ -25,7 +25,7 @@ struct tables {
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
-    /// One row for each reader, waiting writer, permit, and waiter of a fair lock.
+    /// Table with one row for each reader, waiting writer, permit, and waiter of a fair lock.
     std::string holds;
     std::string counters; ///< one row for each semaphore and latch
     std::string requests; ///< recent changes of counters, with their outcomes
@@ -36,9 +36,9 @@ struct tables {
 /// any character set or sql_mode.
 std::string hex(std::string_view bytes);
 
-/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. It has 43
-/// characters, which every server allows. It depends on the schema, because all schemas of a server
-/// share its user locks.
+/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. The name has 43
+/// characters, which every server allows. It contains a hash of the schema, because all schemas of
+/// a server share its user locks.
 std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
 
 /// Returns the statements that create the missing tables. The statements change nothing else.
@@ -56,37 +56,40 @@ std::string ddl(const tables&);
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970. UNIX_TIMESTAMP is not used, because its range ends in 2038.
+/// Microseconds since 1970, as an SQL expression. UNIX_TIMESTAMP is not used, because its range
+/// ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
-/// Condition after an attempt's UPDATE: the lock was granted. Check that `ROW_COUNT()` is 1, too:
-/// after an error, or if no row matched, LAST_INSERT_ID() still has an earlier statement's value.
+/// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
+/// `ROW_COUNT()` is 1: after an error, or if no row matched, LAST_INSERT_ID() still has the value
+/// of an earlier statement.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
 /// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an
-/// hour. If the expiry were much earlier, a sweep would delete rows that were used today.
+/// hour. It is not much earlier, because a sweep would then delete rows that were used today.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
 /// Returns the deadline in microseconds of the server's clock. If the server runs an attempt after
-/// this time, the attempt is late. If the server's clock is not known yet, the returned deadline
-/// makes every attempt late, and the answer then contains the server's time.
+/// this time, the attempt is late. If the server's clock is not known yet, the result makes every
+/// attempt late; the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
-/// Returns the condition that the statement runs after the deadline `late`, so it is too late.
+/// Returns the SQL condition that the statement runs after the deadline `late`.
 std::string is_late(std::string_view late);
 
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an expression with the value 0. Its side effect is that the answer to the attempt (the
+/// Returns an SQL expression with the value 0. Its side effect: the answer to the attempt (the
 /// insert id, see `packed_answer`) becomes a refusal with this reason.
 std::string refusing(std::string_view reason);
 
-/// Returns an expression for the milliseconds until `moment`, for the reason of a refusal.
+/// Returns an SQL expression for the milliseconds until `moment`. This number is the reason in a
+/// refusal.
 std::string left_until(std::string_view moment);
 
-/// Returns an expression for the last of the `block` tokens of a grant. As a side effect, the
-/// expression sets the insert id to that token.
+/// Returns an SQL expression for the last of the `block` tokens of a grant. Its side effect: the
+/// insert id becomes this token.
 std::string next_token(std::uint64_t block);
 
 /// Returns an SQL list such as "('a','b')", with hexadecimal literals for the values.
@@ -105,7 +108,7 @@ inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
 inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
 inline constexpr unsigned reason_bits = 20;
 
-/// Reasons with another meaning than a remaining time.
+/// Reasons that do not mean a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
 // The next four reasons mean that another kind of lock or counter uses the name.
@@ -126,11 +129,12 @@ struct packed_answer {
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
     /// If granted: whether this connection also has the lock's user lock (GET_LOCK).
     bool has_bell = false;
-    const char* other_kind = nullptr; ///< other kind that uses the name, in words; null: none
+    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    const char* other_kind = nullptr;
 };
 
-/// Returns, in words, the kind that the reason stands for. Returns null if the reason does not
-/// stand for a kind.
+/// Returns, as text for messages, the kind that the reason stands for. Returns null if the reason
+/// does not stand for a kind.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);

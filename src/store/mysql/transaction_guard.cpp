@@ -23,10 +23,10 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// The statement must change the row, because a row lock alone is not enough. A server that accepts
-// no writes also grants row locks, and of several primaries each has its own row locks. The column
-// `touched` gets a new value each time. Only MariaDB runs the text in the version comment, by which
-// the statement matches no row outside a transaction.
+// The statement must change the row; locking the row is not enough. A server that accepts no writes
+// also grants row locks, and if there are several primaries, each has its own row locks. The column
+// `touched` gets a new value each time. Outside a transaction, the text in the version comment
+// makes the statement match no row; only MariaDB runs this text.
 std::string guard_text(const std::string& quoted_table, std::string_view name,
                        std::string_view owner) {
     return "UPDATE " + quoted_table +
@@ -39,10 +39,12 @@ std::string guard_text(const std::string& quoted_table, std::string_view name,
 std::string transaction_guard(const lease& held, std::string_view table) {
     const std::shared_ptr<sync::lock_handle>& hold = held.hold();
     if (!hold)
-        throw net::failure{errc::not_owner, "the lease holds nothing that could be nailed"};
+        throw net::failure{errc::not_owner,
+                           "the lease holds nothing, so it cannot guard a transaction"};
     if (!excludes_all(hold->kind()) || !hold->homes_of_parts().empty())
-        throw net::failure{errc::invalid_argument,
-                           "only a lease of one lock that excludes all others can be nailed"};
+        throw net::failure{
+            errc::invalid_argument,
+            "only a lease of one lock that excludes all others can guard a transaction"};
     hold->stay_with_its_holder();
     return guard_text(with_schema(table), held.name(), held.owner());
 }

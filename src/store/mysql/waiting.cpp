@@ -14,7 +14,8 @@
 
 namespace holdfast::mysql {
 
-// Waiter of one client for one lock: it asks, listens, asks again, sleeps and asks in a loop.
+// Waiter of one client for one lock. It asks for the lock, starts to wait for a notification, and
+// asks again. After that, it sleeps and asks in a loop.
 
 namespace {
 
@@ -62,10 +63,10 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// Starts to wait for a notification. If the server has user locks, the waiter waits for the user
-/// lock. It also polls, but rarely, because a holder that is dead, or that has lost the lock, may
-/// still hold the user lock. If there are no user locks, or if the waiter got the user lock while
-/// the lock is held, the waiter polls often.
+/// Starts to wait for a notification. If the server has user locks, the waiter waits for the lock's
+/// user lock. It also polls, but rarely, because a holder that is dead, or has lost the lock, may
+/// still hold the user lock. The waiter polls often if there are no user locks, or if it got the
+/// user lock although the lock is held.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
         bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
@@ -160,8 +161,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// The longest wait in one statement. The server measures this timeout by its system date, which
-/// may jump. Therefore the client stops waiting by its own clock, one second after the timeout.
+/// The longest wait in one statement. The server measures it by its system date, which may jump. So
+/// the client stops waiting by its own clock, one second after the end of the wait.
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
@@ -218,8 +219,8 @@ bool wakeup_wait::is_of_use(const request_context& at) {
 
 wakeup_wait::wakeup_wait(request_context& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
-    // The loop is a lambda without captures, so that all its data are arguments, which live in the
-    // coroutine's frame.
+    // The loop is a lambda without captures. All its data are arguments, because the arguments live
+    // in the coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
         try {
             self->on = co_await self->at.server.connection_to_wait_on(
@@ -262,13 +263,13 @@ void wakeup_wait::is_handed_over() noexcept {
 
 namespace {
 
-/// First pause between two polls for one waiter. Each pause is a quarter longer than the pause
-/// before.
+/// First and longest pause between two polls for one waiter. Each pause is a quarter longer than
+/// the one before.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
 
-/// Each poll includes the waiters that become due within this time.
+/// A poll also asks for the waiters that become due within this time.
 constexpr duration slack{10};
 
 /// Maximum number of waiters in one SELECT. Further waiters are in the next SELECT.
@@ -276,7 +277,7 @@ constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// State that the poller shares with its loop. The loop may live slightly longer than the poller.
+/// State that the poller shares with its loop. The loop may exist slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(request_context& at)
@@ -329,7 +330,8 @@ private:
         return first;
     }
 
-    /// Returns the waiters that are due now. Returns an empty list if a new waiter woke the loop.
+    /// Returns the waiters that are due now. Returns an empty list if a new waiter has woken the
+    /// loop.
     std::vector<std::uint64_t> take_due() {
         std::vector<std::uint64_t> due;
         const time_point now = at_.context.time.now();
@@ -346,8 +348,8 @@ private:
         return due;
     }
 
-    /// Shortens the pause at random by up to a fifth, because otherwise all clients would poll at
-    /// the same time.
+    /// Shortens the pause at random by up to a fifth. Otherwise all clients would poll at the same
+    /// time.
     duration jittered(duration full) {
         const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
         return full - duration{static_cast<duration::rep>(at_.context.random() % (fifth + 1))};
@@ -364,8 +366,8 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure here, because each waiter also makes attempts, and these attempts
-            // report the failure.
+            // Ignore the failure here. Each waiter also makes attempts, and they report the
+            // failure.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks (`lock_place`), and two ways to learn of a release: a wait for the lock's user
-// lock in GET_LOCK (`wakeup_wait`, `wakeup_locks`), and a `poller` that all waiters share.
+// Waiters for locks (`lock_place`), and two ways to notice a release. The first is a wait for the
+// lock's user lock in GET_LOCK (`wakeup_wait`, `wakeup_locks`). The second is a `poller` that all
+// waiters share.
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"
@@ -16,15 +17,14 @@
 
 namespace holdfast::mysql {
 
-/// A wait in GET_LOCK, on its own connection. Each lock has a user lock (the `bell`), which the
-/// lock's holder also holds. When the holder releases the lock and the user lock, the server grants
-/// the user lock to the next waiter, and so notifies this waiter. The user lock is nothing more
-/// than a notification. If this connection is cut, refused or stuck, the waiter asks the lock's row
-/// instead.
+/// A wait in GET_LOCK, on its own connection. For each lock there is a user lock (the `bell`),
+/// which the lock's holder also holds. When the holder releases both, the server grants the user
+/// lock to the next waiter, which so learns of the release. The user lock only notifies. If this
+/// connection is cut, refused or stuck, the waiter polls the lock's row instead.
 class wakeup_wait {
 public:
-    /// Returns whether a wait in GET_LOCK is useful. This is so if the server has user locks (the
-    /// locks of GET_LOCK), and if the time limit is long enough.
+    /// Returns whether a wait in GET_LOCK is useful: the server has user locks (the locks of
+    /// GET_LOCK), and the time limit is long enough.
     static bool is_of_use(const request_context&);
 
     /// Begins to wait. The request context and the alarm must live longer than this object.
@@ -32,16 +32,17 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether the object still waits for the user lock (GET_LOCK). When the wait ends, the
-    /// alarm `wake` rings. False: the user lock was granted, or there is no connection for the
-    /// wait. In both cases the caller polls.
+    /// Returns whether the object still waits for the user lock (GET_LOCK). False: the user lock
+    /// was granted, or there is no connection for the wait. In both cases the caller polls. When
+    /// the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock (GET_LOCK) now; the attempt must use this
     /// connection. Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Leaves the user lock (GET_LOCK) and its connection to the hold, which releases them later.
+    /// Notes that the hold takes over the user lock (GET_LOCK) and its connection, and releases
+    /// them later.
     void is_handed_over() noexcept;
 
 private:
@@ -54,7 +55,7 @@ private:
 void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connection> on);
 
 /// Table of this client's holds that also hold a user lock (GET_LOCK), with the connection of each
-/// user lock. The user lock only notifies the next waiter: a waiter always asks the lock's row,
+/// user lock. The user lock only notifies the next waiter; a waiter always asks the lock's row,
 /// too.
 class wakeup_locks {
 public:
@@ -62,8 +63,8 @@ public:
     explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
-    /// Stores the connection that holds the user lock of this hold, until the time `until`. The
-    /// function `extend` changes this time.
+    /// Stores the connection that holds the user lock of this hold. The entry is valid until the
+    /// time `until`; the function `extend` changes this time.
     void keep(const hold&, std::shared_ptr<pinned_connection>, time_point until);
     void extend(const hold&, time_point until);
 
@@ -92,7 +93,7 @@ private:
     time_point next_check_{};
 };
 
-/// Rate at which to poll for a waiter. `often`: every few milliseconds at first, later ten times a
+/// How often to poll for a waiter. `often`: every few milliseconds at first, later ten times a
 /// second. `seldom`: a few times a second, because a user lock will probably notify the waiter.
 enum class poll_frequency { often, seldom };
 
@@ -104,8 +105,9 @@ public:
     poller(const poller&) = delete;
     ~poller();
 
-    /// Rings the alarm `wake` when `condition` becomes true. `condition` is an SQL condition, for
-    /// example from `verbs::may_be_had`. The polling ends when the returned object is destroyed.
+    /// Polls until the SQL condition `condition` becomes true, and then rings the alarm `wake`. An
+    /// example of a condition is `verbs::may_be_had`. The polling ends when the returned object is
+    /// destroyed.
     std::unique_ptr<watch> enrol(std::string condition, alarm& wake,
                                  poll_frequency = poll_frequency::often);
 
@@ -126,8 +128,8 @@ public:
     lock_place(request_context&, wakeup_locks&, poller&, remote::lately_busy&, ask want,
                alarm& wake);
 
-    /// Makes one attempt. The first attempt is a single statement, because most locks are free. The
-    /// second attempt begins by waiting for the user lock or by polling.
+    /// Makes one attempt. The first attempt is a single statement, because most locks are free.
+    /// Before the second attempt, the waiter starts to wait for the user lock or to poll.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 

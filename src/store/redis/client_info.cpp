@@ -20,8 +20,8 @@ constexpr std::string_view key_prefix = "holdfast_client:";
 
 constexpr std::size_t uuid_size = 36;
 
-/// Position and text of the mark in the UUIDs of holdfast clients. The mark is the third group of
-/// digits, which begins with 8, the UUID version.
+/// Position and text of the mark in the UUID of a holdfast client. The mark is the third group of
+/// digits; its first digit 8 is the UUID version.
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
@@ -64,7 +64,7 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_info
 
 namespace {
 
-/// Reads the descriptions of clients whose keys are all in one slot.
+/// Reads the descriptions of clients. All their keys must be in one slot.
 asio::awaitable<std::vector<std::optional<client_info>>>
 read_some(node& server, const std::vector<std::string>& clients) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
@@ -104,14 +104,14 @@ read_clients(node& server, std::vector<std::string> clients) {
 
 namespace {
 
-/// Lower bound of the TTL of a client's key, which describes the client. It must outlive all holds
-/// of the client, so that users can see who held a lock even after the holder has died. The key is
-/// written again every third of its TTL, as holds are renewed every third of their lease.
+/// Least TTL of the key that describes a client. The key must outlive all holds of the client, so
+/// that users can see the holder of a lock even after it has died. The client writes the key again
+/// every third of its TTL, just as it renews holds every third of their lease.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
 /// Longest time for which close() waits until the server has deleted the client's key. If the
-/// server does not reply, the key expires later by its TTL.
+/// server does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
 
 } // namespace
@@ -148,8 +148,8 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
         self->ended_->ring();
 }
 
-// Reports to the user's observer, once, that the permission to write the client's key is missing.
-// After any other error, the next call of refresh() tries again.
+// Reports to the user's observer, only once, that the user has no permission to write the client's
+// key. After any other error, the next call of refresh() tries again.
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
         return;

@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the key with the description of the owner's client. The result is empty if the owner is
-/// not a holdfast client; a mark in the UUID shows whether it is.
+/// Returns the key with the description of the owner's client. The result is empty if the owner's
+/// UUID lacks the mark of holdfast clients.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
@@ -47,7 +47,7 @@ public:
     /// due, the call costs only two comparisons. Thread-safe.
     void refresh(duration lease, time_point now);
 
-    /// Deletes this client's key, and waits a short time for the server's reply.
+    /// Deletes this client's key. Waits a short time for the server's reply.
     asio::awaitable<void> end();
 
     /// After this call, the object sends nothing more to the server.

@@ -33,7 +33,7 @@ public:
         of_.forget_if_unused(name_);
     }
 
-    /// Waits until a slot is free for this request, or until the deadline.
+    /// Waits until this request has a slot, or until the deadline.
     asio::awaitable<void> wait(time_point deadline) {
         while (!has_slot() && of_.time_.now() < deadline) {
             me_->called = false;
@@ -378,18 +378,19 @@ asio::awaitable<counter_state> inspect_permits(node& server, const lock_name& na
 
 namespace {
 
-/// Number of bytes of a client's UUID in a nonce. The first bytes of the UUID are used, which are
-/// random except for the mark of holdfast clients.
+/// Number of bytes of the client's UUID that a nonce contains. These first bytes are random, except
+/// for the mark of holdfast clients.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the number, lowest byte first. The machines of JVMs and servers use this byte order too.
+/// Appends the number, with the lowest byte first. JVMs and servers use the same order on their
+/// machines.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the request's id in 64 bits. Requests of one client get consecutive numbers. Each client
-/// begins at a random number, so the numbers of different clients are far apart.
+/// Returns the request's id in 64 bits. Requests of one client have consecutive ids. Each client
+/// begins at a random id, so the ids of different clients are far apart.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -397,8 +398,8 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique, in
-/// the format of the given Redisson version; see docs/protocol/rate.md.
+/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique.
+/// Their format depends on the Redisson version; see docs/protocol/rate.md.
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {

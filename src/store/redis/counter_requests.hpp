@@ -30,11 +30,11 @@ struct request_slot {
     std::int64_t number;
 };
 
-/// Gives each request that changes a counter a slot of that counter. NFS clients have the same kind
-/// of slots (RFC 8881, section 2.10.6). No other request uses the slot until the request is over.
-/// The numbers in a slot only grow. Therefore the server needs to remember only one request for
-/// each slot, and it ignores a request that arrives after a later request of the same slot. Thread
-/// safety: none; call everything on the client's executor.
+/// Gives each request that changes a counter a slot of that counter, like the slots of NFS clients
+/// (RFC 8881, section 2.10.6). No other request uses the slot until the request is over. The
+/// numbers in a slot only grow. So the server needs to remember only one request for each slot, and
+/// it ignores a request that arrives after a later request of the same slot. Thread safety: none;
+/// call everything on the client's executor.
 class request_slots {
 public:
     /// Maximum number of requests about one counter at the same time. Further requests wait.
@@ -43,14 +43,14 @@ public:
     explicit request_slots(clock& time)
         : time_{time} {}
 
-    /// Returns the slot of a request. The slot stays the same until the request is over. If all
-    /// slots of the counter are taken, waits for a free slot; requests get free slots in the order
-    /// of arrival. Throws `overloaded` if there is no free slot at `deadline`.
+    /// Returns the slot of a request. The slot stays the same until the request is over. If the
+    /// counter has no free slot, waits for one; requests get free slots in the order of their
+    /// arrival. Throws `overloaded` if there is no free slot at `deadline`.
     asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline);
 
     /// Frees the slot of a request that will not be sent again. A copy of the request may still be
-    /// on its way to the server. The server ignores the copy after it has carried out the next
-    /// request in the slot.
+    /// on its way to the server. As soon as the server has executed the next request in the slot,
+    /// it ignores such a copy.
     void over(const lock_name&, std::uint64_t request) noexcept;
 
     std::size_t count_taken(const lock_name&) const;
@@ -79,14 +79,14 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Slot in which the server remembers a request, and how long the server remembers it.
+/// Slot in which the server remembers a request, and for how long.
 struct remembered {
     request_slot where;
     duration memory;
 };
 
 /// Outcome of a change of a counter, and the number of connections that were notified. The number
-/// is negative if the user has no permission to publish.
+/// is negative if the user has no permission to publish notifications.
 struct changed {
     attempt seen;
     counter_answer what;
@@ -101,8 +101,8 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// word_of() returns the word that stands for the operation in the arguments of scripts.
-/// changed_in() reads the reply to a change.
+/// word_of() returns the word for the operation in the arguments of scripts. changed_in() reads the
+/// reply to a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 

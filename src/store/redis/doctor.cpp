@@ -65,8 +65,8 @@ finding server_facts::version() const {
     return {severity::fine, "version", name, ""};
 }
 
-// Judges the eviction policy, and says whether keys were evicted since the server started. Locks
-// are keys with a TTL, and every policy except noeviction removes keys with a TTL.
+// Adds a finding about the eviction policy, and says whether keys were evicted since the server
+// started. Locks are keys with a TTL, and every policy except noeviction removes keys with a TTL.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
     const bool bounded = number("maxmemory") > 0;
@@ -193,9 +193,9 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "what holds for them (docs/topologies.md)."});
 }
 
-/// Adds findings about subscribers. Clients publish releases as plain or as sharded messages. A
-/// subscriber that uses the other form gets no message, and so waits until the end of the lease
-/// that it last saw.
+/// Adds findings about subscribers. Clients publish releases either as plain or as sharded
+/// messages. A subscriber that uses the other form gets no message, so it waits until the end of
+/// the lease that it last saw.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;
@@ -374,7 +374,8 @@ void judge_members(const topology_report& all, std::vector<finding>& found) {
 
 namespace {
 
-/// Finding that several servers have in common: severity, topic and remedy are the same.
+/// Finding that applies to several servers. Severity, topic and remedy are the same for all of
+/// them.
 struct shared_finding {
     finding first;
     std::vector<std::string> words;     ///< the words of the finding at each server, in order
@@ -447,9 +448,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a hold survives: 65% of the lease. It is not the whole lease:
-/// at the time of the fault, a third of the lease may have passed since the last renewal. The next
-/// renewal also takes some time.
+/// Returns the longest failover that a hold survives: 65% of the lease. At the time of the fault, a
+/// third of the lease may have passed since the last renewal, and the next renewal takes some time,
+/// too.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
@@ -459,7 +460,7 @@ constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// Server setting that decides how long a failover takes. `whole` is the measured time from the
+/// Server setting on which the length of a failover depends. `whole` is the measured time from the
 /// server's failure until clients find the new primary (docs/topologies.md).
 struct failover_time {
     const char* setting;
@@ -516,7 +517,7 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
 }
 
-/// Smallest and greatest number of online replicas that a primary has. `of` is the primary with the
+/// Smallest and greatest number of online replicas of any primary. `of` is the primary with the
 /// smallest number.
 struct replica_count {
     const server_report* of = nullptr;
@@ -581,8 +582,8 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// Returns a lower bound of the difference between two clocks. The readings prove that the clocks
-/// differ by at least this much.
+/// Returns the least difference between two clocks that the readings allow. The clocks differ by at
+/// least this much.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }
@@ -650,8 +651,8 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the doctor's trial lock. It is short, because possibly the lock cannot be
-/// released, but long enough to take the lock, to subscribe and to renew.
+/// Returns the lease of the doctor's trial lock. It is short, because the release of the lock may
+/// fail. But it is long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
@@ -659,7 +660,7 @@ duration trial_lease(const node& server, duration lease_time) {
 /// Maximum number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
-/// Returns whether the error means that no request can have taken the lock.
+/// Returns whether the error means that no request of the doctor can have taken the lock.
 bool did_nothing(const error_code& why) {
     return why == errc::unreachable || why == errc::refused || why == errc::closed ||
            why == errc::overloaded;
@@ -724,8 +725,8 @@ private:
         }
     }
 
-    /// Examines all servers of the topology. If the topology is not known, judges the INFO of this
-    /// server alone.
+    /// Examines all servers of the topology. If the topology is not known, examines only the INFO
+    /// reply of this server.
     asio::awaitable<void> look_around() {
         topology_report all;
         try {
@@ -764,7 +765,8 @@ private:
         co_return false;
     }
 
-    /// Reports if too few replicas confirmed the trial lock. The later steps follow even then.
+    /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test run
+    /// in any case.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;

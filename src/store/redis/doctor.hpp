@@ -18,7 +18,7 @@
 
 namespace holdfast::redis {
 
-/// Facts about a server that INFO does not have.
+/// Facts about a server that its INFO reply does not contain.
 struct durability_settings {
     /// True if the server has replicas or is a replica. If such a server loses data in a restart,
     /// the other servers lose the same data.
@@ -28,7 +28,7 @@ struct durability_settings {
     std::string fsync{};
 };
 
-/// Judges from a server's INFO whether the server is fit for locks.
+/// Decides from a server's INFO reply whether the server is fit for locks.
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
@@ -76,8 +76,8 @@ void judge_replicas(const topology_report&, std::size_t required, std::vector<fi
 void judge_clocks(const topology_report&, duration lease, std::vector<finding>&);
 void judge_listeners(const topology_report&, std::vector<finding>&);
 
-/// Adds the findings about single servers. A finding that several servers have in common is added
-/// only once.
+/// Adds the findings about single servers. If several servers have the same finding, adds it only
+/// once.
 void judge_each(const topology_report&, std::vector<finding>&);
 
 /// Returns the primaries and replicas that replied.
@@ -86,7 +86,7 @@ std::vector<const server_report*> servers_in(const topology_report&);
 /// Returns the items as text: `a, b, c`. A long list is cut after its first entries.
 std::string listed(const std::vector<std::string>&);
 
-/// Returns a duration in words, for example `500 ms` or `19.5 s`.
+/// Returns a duration as text, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
 /// Examines the server (`store::examine`). Tests the user's permissions with the same requests that

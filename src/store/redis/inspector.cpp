@@ -57,7 +57,7 @@ struct search {
     const script& by;
     const std::string pattern;
     const std::size_t limit;
-    const std::string_view kind;   ///< kind of counter; empty if the script knows one kind only
+    const std::string_view kind;   ///< kind of counter; empty if the script knows only one kind
     std::set<std::string> names{}; // a set, because SCAN may return a name twice
     bool complete = true;
     std::vector<std::string> unreachable{};
@@ -146,8 +146,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
-/// Returns whether the field has the form `<uuid>:<number>`. In a read-write lock `:write` may
-/// follow. All owners of holdfast and of every Redisson version have this form.
+/// Returns whether the hash field has the form `<uuid>:<number>`, the form of all owners of
+/// holdfast and of every Redisson version. In a read-write lock, `:write` may follow.
 bool looks_like_owner(std::string_view field) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
     constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
@@ -168,9 +168,9 @@ const std::vector<reply>& triples(const reply& list) {
     return words;
 }
 
-/// Returns the remaining lease of a reader, which is the TTL of the reader's timer (a key). A
+/// Returns the remaining lease of a reader: the TTL of the reader's timer, which is a key. A
 /// holdfast reader without a timer is dead. A JVM's reader without a timer may still hold the lock,
-/// because some JVMs let timers expire (lock_write.lua).
+/// because some JVMs let their timers expire (lock_write.lua).
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -186,8 +186,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// Decides from the fields of a hash whether the hash is a lock. The fields of a lock are its
-/// owners, each with the number of its entries.
+/// Decides from the fields of a hash whether the hash is a lock. In a lock, each field is an owner,
+/// and its value is the number of times that the owner has entered the lock.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -214,8 +214,8 @@ void add_owners(lock_state& told, const reply& answer) {
         told.owners.front().remaining.reset();
 }
 
-/// Returns whether a string looks like the token of a program: random letters and digits, or a
-/// holdfast owner. The result is a guess, because a user's data may look the same.
+/// Returns whether a string looks like the token of another program (random letters and digits), or
+/// like a holdfast owner. The result is a guess, because a user's data may look the same.
 bool looks_like_token(std::string_view value) {
     constexpr std::size_t least = 16, most = 64;
     constexpr std::string_view also = "+/=_:.-";
@@ -226,7 +226,7 @@ bool looks_like_token(std::string_view value) {
     return value.size() >= least && value.size() <= most && std::ranges::all_of(value, fits);
 }
 
-/// Decides whether a string is a lock. The string of a lock is the token of its only owner.
+/// Decides whether a string is a lock. In a lock, the string is the token of the only owner.
 void add_token(lock_state& told, const reply& answer) {
     const std::vector<reply>& words = triples(answer.items[its_fields]);
     const std::string value = words.empty() ? "" : text(words.front());
@@ -251,8 +251,8 @@ void add_waiters(lock_state& told, const reply& answer) {
     }
 }
 
-/// Calls `act` for each owner and each waiter that belongs to a holdfast client. The arguments are
-/// the owner or waiter, and the key that describes its client.
+/// Calls `act` for each owner and each waiter that belongs to a holdfast client. The second
+/// argument of `act` is the key that describes the client.
 template <typename Locks, typename Act>
 void for_each_of_ours(Locks& locks, Act act) {
     for (auto& each : locks) {
@@ -265,15 +265,15 @@ void for_each_of_ours(Locks& locks, Act act) {
     }
 }
 
-/// Returns the keys that describe the clients, without duplicates.
+/// Returns the keys that contain the descriptions of the clients, without duplicates.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
     for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
     return {keys.begin(), keys.end()};
 }
 
-/// Reads the descriptions of clients as far as possible. If an ACL forbids the read, or if one
-/// request cannot read about several clients (CROSSSLOT), the user still gets the owners.
+/// Reads the descriptions of clients if possible. An ACL may forbid the read, or one request may be
+/// unable to read several keys (CROSSSLOT). The user then gets the owners without descriptions.
 asio::awaitable<std::vector<std::optional<client_info>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -393,8 +393,8 @@ asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
     co_return co_await server.call(scripts::inspect_lock, keys, arguments);
 }
 
-/// Returns whether the reply of inspect_lock describes a string. The value of the string is then in
-/// a nested list.
+/// Returns whether the reply of inspect_lock describes a string. If it does, the value of the
+/// string is in a nested list.
 bool is_token(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     return said.size() == 2 && said.back().type == reply::kind::array;
@@ -445,7 +445,7 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns the part of the script's error that says what the key is.
+/// Returns the part of the script's error that says which kind of value the key has.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
@@ -507,7 +507,7 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
     // Send the request like the first request of a waiter: it may take the store's whole time
-    // limit. If it arrives at the server after this limit, the server does nothing.
+    // limit. If it reaches the server after this limit, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     co_return outcome;
@@ -557,7 +557,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // If this condition is false, the lock was released or replaced in the meantime.
+            // The condition is false if the lock was released or replaced in the meantime.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }

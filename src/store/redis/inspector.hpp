@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks by operators: the search for names, the description of locks, and the
-// inspector that can also end holds by force.
+// Inspection of locks for operators: the search for names, the description of locks, and the
+// inspector, which can also end holds by force.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -26,8 +26,8 @@ struct found_names {
     std::vector<std::string> unreachable{}; ///< servers that could not be asked, with the reason
 };
 
-// The functions below search in small steps (SCAN, never KEYS), so that other requests need not
-// wait. They stop after a few million keys.
+// The functions below search in small steps (SCAN, never KEYS), so that other requests are not
+// delayed. They stop after a few million keys.
 
 /// Returns the keys that match a glob pattern and may be locks.
 asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
@@ -36,8 +36,8 @@ asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t 
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 
-/// Maximum number of names in one script. A script with this number of names keeps the server as
-/// busy as a renewal of the same number of holds.
+/// Maximum number of names in one script. Such a script keeps the server as busy as a renewal of
+/// the same number of holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
 /// Returns the state of each name that exists. The states contain the descriptions of the clients.

@@ -98,8 +98,8 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
     co_return checked(server, answer, plain_attempt_in);
 }
 
-/// Releases a lock, and notifies the subscribers of `channel`. A spin lock has no subscribers; for
-/// a spin lock, the function returns whether `waiters` contains other clients.
+/// Releases a lock, and notifies the subscribers of `channel`. A spin lock has no subscribers. For
+/// a spin lock, the function returns instead whether other clients are in `waiters`.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);
@@ -257,8 +257,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the hash field of the client's existing hold that the request upgrades or downgrades (by
-/// adding a second hold). The result is empty for all other requests.
+/// Returns the hash field of the client's existing hold, if the request upgrades or downgrades this
+/// hold. The result is empty for all other requests.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about locks: the functions of each kind of lock, with one function for each script, and
-// the table of these functions (`verbs_of`).
+// Requests about locks. There is one function for each script, and a table with the functions of
+// each kind of lock (`verbs_of`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -26,34 +26,34 @@ struct released {
     bool heard_late = false;     ///< true: some subscribers may have missed the message
 };
 
-/// Result of a question about an owner's hold. `elsewhere` means that the server does not have the
-/// key of the lock.
+/// Result of a question about an owner's hold. `elsewhere` means that another server has the key of
+/// the lock.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
 /// Outcome of a renewal of several holds.
 struct renewed_holds {
     std::vector<standing> each;
     /// Remaining lease of each hold before the renewal; see `answer`. Empty if the script does not
-    /// return it.
+    /// return these times.
     std::vector<duration> left_before{};
-    /// Reason in words, if too few replicas confirmed the renewal.
+    /// Why too few replicas confirmed the renewal. Empty if enough replicas confirmed it.
     std::string unconfirmed{};
 };
 
-/// Functions for one kind of lock (`verbs`): a row of the table. The arguments must live until the
-/// request has completed.
+/// Row of the table of lock kinds: the functions of one kind (`verbs`). The arguments must live
+/// until the request has completed.
 struct verbs {
-    /// Takes the lock. If the owner holds the lock already, grants the lock again. The server
-    /// replies "late" if it processes the request after the deadline.
+    /// Takes the lock. If the owner already holds the lock, grants it again. If the server executes
+    /// the request after the deadline, it replies "late" and does nothing.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
-    /// Ends the owner's hold, or removes the owner from the queue. The call can be repeated.
+    /// Ends the owner's hold, or removes the owner from the queue. A repeated call does no harm.
     asio::awaitable<released> (*release)(node&, const hold&);
 
-    /// Renews several holds by one script, and returns which holds are still held. All holds must
-    /// belong to one client, have this same function as their `renew`, and need the same number of
-    /// replicas. If `at` is set, the request goes to the server `at`, and the names may be in any
-    /// slots. If `at` is empty, all names must be in one slot.
+    /// Renews several holds with one script, and returns which holds still exist. All holds must
+    /// belong to one client, have this same function as their `renew`, and require the same number
+    /// of replicas. If `at` is set, the request goes to the server `at`, and the names may be in
+    /// any slots. If `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
@@ -66,7 +66,7 @@ struct verbs {
 /// Returns the row of a kind of lock, or null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
-// Requests of a plain lock. The keys and arguments of these scripts appear in this unit only.
+// Requests of a plain lock. Only this unit knows the keys and arguments of these scripts.
 
 // The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
@@ -79,7 +79,7 @@ asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
-// Requests of a lock with fencing tokens, where they differ from the requests of a plain lock.
+// Requests of a lock with fencing tokens that differ from the requests of a plain lock.
 
 /// Takes the lock; see `verbs::take`.
 asio::awaitable<attempt> lock_fenced(node&, const ask&, server_deadline);
@@ -93,7 +93,7 @@ asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
 asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 
-// Requests of a read-write lock. The keys and arguments of these scripts appear in this unit only.
+// Requests of a read-write lock. Only this unit knows the keys and arguments of these scripts.
 // Write holds are renewed together with plain locks (`renew_leases`).
 
 // The next functions are entries of the table `verbs`, whose members explain them.
@@ -112,8 +112,9 @@ asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
-/// Renews holds (`lock_store::renew`). The holds are sent in scripts of at most a hundred holds,
-/// all at the same time. Each script reports its holds as soon as it has a reply or has failed.
+/// Renews holds (`lock_store::renew`). One script renews at most a hundred holds, and all scripts
+/// run at the same time. The outcome of a script's holds is reported as soon as the script has a
+/// reply or has failed.
 asio::awaitable<void> renew_holds(node&, asio::any_io_executor, hold_list, const renewal_options&,
                                   renewal_sink&);
 

@@ -22,7 +22,8 @@ std::string_view form_of_braces(std::string_view name) {
 
 } // namespace
 
-// Like Redisson, looks only for an opening brace, and does not check whether a hash tag follows.
+// Like Redisson, checks only for an opening brace. It does not matter whether the name has a
+// complete hash tag.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
     std::string all;
@@ -83,7 +84,8 @@ std::string spinners_key(const lock_name& name) {
     return timer_prefix(name) + ":waiters";
 }
 
-// For a latch, Redisson always puts braces around the name, even if the name contains braces.
+// For a latch, Redisson always puts braces around the name, even if the name already contains
+// braces.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
 }
@@ -116,8 +118,8 @@ std::optional<std::string> objection_to_name(const lock_name& name, std::size_t 
 
 namespace {
 
-/// Number of hexadecimal digits in a permit's id that identify the client. They are the first bytes
-/// of the client's UUID. The next six bytes of the id are the permit's number.
+/// Number of hexadecimal digits of a permit id that identify the client: the first ten bytes of the
+/// client's UUID. The last six bytes of the id are the permit's number.
 constexpr std::size_t digits_of_client = 20;
 
 } // namespace

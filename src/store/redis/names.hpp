@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the key for additional data of a lock. The key begins with `prefix` and is on the same
-/// node of a cluster as `name`.
+/// Returns the key for additional data of a lock. The key begins with `prefix`. In a cluster, it
+/// has the same slot as `name`.
 std::string with_prefix(std::string_view prefix, const lock_name& name);
 
 /// Returns the channel of the release notifications of a lock.
@@ -33,9 +33,9 @@ channel_name token_channel(const lock_name& name);
 /// Returns the key with the last fencing token of a lock.
 std::string token_key(const lock_name& name);
 
-// Names of a fair lock. fair_queue: queue of waiters, the next waiter first. fair_deadlines: time
-// when the place of each waiter expires, in ms of the server's clock. fair_channel: channel of one
-// waiter.
+// Names of a fair lock. fair_queue: the queue of waiters, with the next waiter first.
+// fair_deadlines: the time at which each waiter expires, in ms of the server's clock. fair_channel:
+// the channel of one waiter.
 std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
@@ -56,15 +56,15 @@ std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the number of permits left, and the draws (granted requests) that still
-/// use permits. The keys whose names begin with `own_` belong to a single client.
+/// Keys of a rate limiter: the number of permits that are left, and the draws (granted requests)
+/// that still use permits. The keys `own_left` and `own_draws` belong to a single client.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
 rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
-/// Returns the reason, in words for the user, why `name` cannot be used in every Redis topology.
-/// The result is empty if the name can be used.
+/// Returns, as text for the user, why `name` cannot be used in every Redis topology. The result is
+/// empty if the name can be used.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 
 // Ids of permits, in the formats of the Redisson versions: docs/protocol/permits.md.
@@ -74,7 +74,8 @@ std::optional<std::string> objection_to_name(const lock_name& name, std::size_t 
 /// digits and nothing else.
 std::string stored_permit(std::string_view id, redisson_form);
 
-/// Returns the common beginning of all permit ids of a client. A script appends the number.
+/// Returns the common beginning of all permit ids of a client. A script adds the number of the
+/// permit.
 std::string permit_prefix(const owner_id&, redisson_form);
 
 /// Returns the keys in groups by slot, so that one request can use all keys of a group. Without a

@@ -24,8 +24,8 @@ constexpr net::option_checks check{"redis::options"};
 /// cluster some work.
 constexpr duration topology_check_least{100};
 
-/// Upper bounds of options. A greater value must be a typing error, because a server by default
-/// allows only ten thousand connections in all.
+/// Greatest allowed values of some options. A greater value must be a typing error: by default, a
+/// server allows only ten thousand connections in all.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -91,8 +91,8 @@ void check_time(duration value, std::string_view field, duration least = duratio
     check.time(value, field, least);
 }
 
-/// Returns the longest allowed replica_timeout. A renewal that waits for replicas must leave time
-/// for another attempt.
+/// Returns the greatest allowed replica_timeout. A renewal that waits for replicas must leave
+/// enough time for another attempt.
 duration replica_timeout_most(const options& how) {
     return std::max(duration{1}, how.command_timeout / 3);
 }
@@ -207,7 +207,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
         co_return got.seen;
     };
     // Send the request like the first request of a waiter: it may take the store's whole time
-    // limit. If it arrives at the server after this limit, the server does nothing.
+    // limit. If it reaches the server after this limit, the server does nothing.
     remote::attempts one{context_, nobody, server_.command_timeout()};
     co_await one.look(std::move(send), duration::zero(), duration::zero());
     missing_permissions_.note(

@@ -26,7 +26,7 @@
 namespace holdfast::redis {
 
 /// Checks the options, and returns them in the form that the client uses. Throws
-/// `errc::invalid_argument` with the name of the wrong field. Reads the files for TLS, but sends
+/// `errc::invalid_argument`; the text names the wrong field. Reads the TLS files, but sends
 /// nothing.
 options checked(options);
 
@@ -47,7 +47,7 @@ public:
     limits bounds() const noexcept override {
         return {.time_limit = server_.command_timeout(),
                 .replicas_max = replicas_most,
-                .read_contact_max = remote::read_contact_max,
+                .read_request_max = remote::read_request_max,
                 .usual_outage = server_.usual_outage()};
     }
     std::optional<std::string> objection_to(const lock_name& name) const override;
@@ -56,8 +56,8 @@ public:
     asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
 
-    /// Returns null, because there is nothing to watch: a server reports releases, but it does not
-    /// report keys that it evicted or that expired.
+    /// Returns null, because there is nothing to watch: a server reports no keys that it evicted or
+    /// that expired.
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
@@ -74,8 +74,8 @@ private:
     presence_refresh* const presence_;
 };
 
-/// Counter store on Redis: semaphores, latches and rate limiters, with Redisson's keys. Additional
-/// keys record which requests of this client were carried out (docs/protocol/requests.md).
+/// Counter store on Redis: semaphores, latches and rate limiters, under Redisson's keys. Additional
+/// keys record which requests of this client were executed (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:
     /// Both arguments must outlive this object and all objects that it makes.

@@ -25,18 +25,18 @@ namespace {
 /// than a few lock requests. Redisson uses the same number.
 constexpr std::size_t batch_max = 100;
 
-/// Number of parts into which a refused batch is split. Refused parts are split again. In this way
-/// the refused names are found with few requests and few round trips.
+/// Number of parts into which a refused batch is split. If a part is refused again, it is split
+/// again. So the refused names are found with few requests and few round trips.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Returns whether one script may renew both holds. A script names only one client, and the same
-/// replicas confirm all its writes.
+/// Returns whether one script may renew both holds. A script is for one client, and all its writes
+/// need the same number of replicas.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// Returns how many holds, from the beginning of the list, can be in one script.
+/// Returns how many of the first holds in the list one script may renew.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
@@ -46,10 +46,9 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Returns whether the error may be about a single name. Either the user has no permission for the
-/// name, or the name is on another server ("non local key", or TRYAGAIN while a slot is being
-/// migrated). Other errors are about the server or the user, so a smaller request would get the
-/// same error.
+/// Returns whether the error may be about a single name: the user has no permission for the name,
+/// or another server has the name ("non local key", or TRYAGAIN while a slot is being migrated).
+/// Other errors are about the server or the user, so a smaller request would get the same error.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
@@ -88,10 +87,10 @@ private:
         return all;
     }
 
-    /// Renews the holds in a cluster, server by server, so that one request may have names of all
-    /// slots. If a server does not have some holds, their renewal is requested again with a new
-    /// slot map. Holds that are still missing are then renewed slot by slot, and the cluster
-    /// redirects these requests to the right server.
+    /// Renews the holds in a cluster, server by server, so one request may have names of all slots.
+    /// Holds that a server does not have are renewed again with a new slot map. The holds that are
+    /// still missing are then renewed slot by slot; the cluster redirects these requests to the
+    /// right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -165,8 +164,8 @@ private:
         return all;
     }
 
-    /// Renews all parts at the same time. If they were renewed one after the other, leases might
-    /// expire before a slow server has replied.
+    /// Renews all parts at the same time. If the parts were renewed one after the other, some
+    /// leases might expire before a slow server has replied.
     asio::awaitable<void> renew_all(parts all_parts) {
         if (all_parts.size() == 1) {
             co_await renew(all_parts.front());
@@ -197,8 +196,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the permissions for the names before it checks whether it has the
-        // names. So after a refusal the names may still be on another server.
+        // A server may check the permissions for the names first, and only then whether it has
+        // these names. So after a refusal, the names may be on another server.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
@@ -208,8 +207,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// Reports the results for one part of the holds. A lost hold is reported as lost, even if
-    /// another error occurred.
+    /// Reports the results for one part of the holds. If the reply says that a hold is lost, the
+    /// hold is reported as lost, even if another error occurred, too.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -239,7 +238,8 @@ private:
     const renewal_options& how_;
     renewal_sink& to_;
 
-    // Caller's list, and the same holds in their present order. Used only in a cluster.
+    // The caller's list of holds, and the same holds in the order of this object. Used only in a
+    // cluster.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;

@@ -49,8 +49,8 @@ void fail_refused(const remote::attempt& got, const std::string& refusal, bool w
 
 namespace {
 
-/// Returns the channel of releases. For a fair lock returns a pattern instead, because each waiter
-/// of a fair lock has its own channel.
+/// Returns the channel on which releases are published. A fair lock has one channel for each
+/// waiter, so the function returns a pattern for it.
 channel_name channels_of(const hold& held) {
     return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
                                         : verbs_of(held.kind)->told_on(held);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers that check the form of scripts' replies. The reply may come from a proxy or from another
-// program's script, so a reply of an unexpected form is refused. The file also has the confirmation
-// by replicas, and the reports about missing permissions.
+// Functions that read the replies of scripts and check their form. The reply may come from a proxy
+// or from another program's script, so a reply of an unexpected form is refused. The file also has
+// the confirmation by replicas, and the reports about missing permissions.
 #pragma once
 
 #include "redis/node.hpp"
@@ -36,7 +36,7 @@ inline std::int64_t integer(const reply& answer) {
     return answer.integer;
 }
 
-/// Returns an integer from 0 to `last`. Throws if the reply has another form.
+/// Reads a reply that must be an integer from 0 to `last`. Throws if the reply has another form.
 inline std::int64_t integer_up_to(std::int64_t last, const reply& answer) {
     const std::int64_t said = integer(answer);
     if (said < 0 || said > last)
@@ -56,14 +56,16 @@ inline const std::vector<reply>& items(const reply& answer) {
     return answer.items;
 }
 
-/// Returns the items of a list. Throws unless the list has `count` items.
+/// Reads a reply that must be a list with `count` items, and returns the items. Throws if the reply
+/// has another form.
 inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
     if (items(answer).size() != count)
         throw_unexpected_answer();
     return answer.items;
 }
 
-/// Returns the integers of a list. Throws unless the list has `Count` integers.
+/// Reads a reply that must be a list of `Count` integers, and returns them. Throws if the reply has
+/// another form.
 template <std::size_t Count>
 std::array<std::int64_t, Count> integers(const reply& answer) {
     const std::vector<reply>& said = items(answer, Count);
@@ -73,8 +75,8 @@ std::array<std::int64_t, Count> integers(const reply& answer) {
     return values;
 }
 
-/// Returns the result of `read`. If the reply has an unexpected form, ends the connection that
-/// brought it, because each later reply on that connection may belong to an earlier request.
+/// Returns the result of `read`. If the reply has an unexpected form, ends the connection over
+/// which it came: each later reply on that connection may belong to an earlier request.
 template <typename Read>
 auto checked(node& from, const reply& answer, Read read) {
     try {
@@ -87,7 +89,7 @@ auto checked(node& from, const reply& answer, Read read) {
 }
 
 // Confirmation by replicas: a grant that must survive a failover is valid only if enough replicas
-// have it.
+// have confirmed it.
 
 /// Returns the options of a request that replicas must confirm. The wait for the replicas is at
 /// most a third of the lease.
@@ -95,23 +97,22 @@ inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies three things from the reply to the attempt: the times of the reply, the clock of its
-/// connection, and the number of replicas that confirmed the write.
+/// Copies three things from the reply to the attempt: the times of the reply, the clock estimate of
+/// its connection, and the number of replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
-/// Returns whether enough replicas confirmed the attempt. If too few did, sets `unconfirmed` to the
-/// reason in words. `refused`: the server refuses WAIT, so a retry does not help.
+/// Returns whether enough replicas confirmed the attempt. If not, stores the reason in
+/// `unconfirmed`. `refused`: the server refuses the command WAIT, so a retry does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// Throws `not_replicated` if too few replicas confirmed the change. In that case, too, the change
-/// was carried out.
+/// Throws `not_replicated` if too few replicas confirmed the change. In that case, too, the server
+/// has executed the change.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
 /// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
-/// `was_left` tells whether the grant was released again. If it was released, the error code is the
-/// meaning of the server's refusal, and a retry does not help. Otherwise the error code is
-/// `not_replicated`.
+/// `was_left`: the grant was released again. The error is then the server's refusal, and a retry
+/// does not help. Otherwise the error is `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
 /// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the
@@ -132,11 +133,11 @@ asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave
     fail_refused(got, refusal, left);
 }
 
-// Readers of the replies of scripts that take, release and renew locks.
+// Functions that read the replies of scripts that take, release and renew locks.
 
 /// Returns the attempt that a reply describes. The reply is a list: the verdict, the remaining ms
-/// of the hold that keeps the lock busy (-1: no end), the server's time in µs, and perhaps more
-/// numbers. `last` is the greatest verdict of this script.
+/// of the hold that keeps the lock busy (-1: it never expires), the server's time in µs, and
+/// possibly more numbers. `last` is the greatest verdict that this script can return.
 template <std::size_t Count = 3>
 attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
@@ -168,8 +169,8 @@ inline call_options options_of(hold_list holds, const renewal_options& how) {
     return options;
 }
 
-/// Sends the script of a renewal. In a request to one given server of a cluster, the names are
-/// arguments and not keys, because the keys of a script must have a common slot.
+/// Sends the script of a renewal. If the request is for one given server of a cluster, the names
+/// are arguments and not keys, because all keys of a script must be in one slot.
 inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
                                             const script& what,
                                             const std::vector<std::string_view>& names,
@@ -181,7 +182,7 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
     return server.call_at(*at, what, arguments, options);
 }
 
-/// Sets `unconfirmed` if replicas had to confirm the renewal, and too few replicas did.
+/// If replicas had to confirm the renewal and too few did, stores the reason in `unconfirmed`.
 inline void note_confirmation(const reply& said, hold_list holds, const renewal_options& how,
                               renewed_holds& all) {
     if (how.lease_time > duration::zero()) {
@@ -204,8 +205,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_o
     return all;
 }
 
-/// Returns the holds in a reply that also has the remaining lease of each hold. The number for a
-/// hold that still exists is its remaining lease in ms plus `left_from`.
+/// Reads a reply that has a number for each hold. If the hold still exists, the number is
+/// `left_from` plus its remaining lease in ms.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
                                       const renewal_options& how, std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -225,7 +226,7 @@ inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
     return all;
 }
 
-/// Returns the prefix that all owners of a client have in common, as text.
+/// Returns the text with which all owners of a client begin.
 inline std::string client_part(const owner_id& owner) {
     std::string text = to_string(owner);
     text.erase(text.find(':') + 1);
@@ -240,8 +241,8 @@ inline std::string write_field(std::uint64_t number) {
 /// Returns the permissions that these publish commands need, in the syntax of ACL SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing permissions without which locks work, but not as well. The user's observer gets
-/// one report of each missing permission.
+/// Reports missing permissions without which locks work, but not as well. Each missing permission
+/// is reported to the user's observer once.
 class missing_permissions {
 public:
     /// Both arguments must outlive this object.

@@ -35,21 +35,21 @@ void fair_timeout::lost(const ask& want, bool in_time) {
                        .text_size = text.size()});
 }
 
-// Steps of one client that waits for one lock: it asks, subscribes, asks again, sleeps, and asks
-// again.
+// Steps of a client that waits for a lock: it asks for the lock, subscribes, asks again, sleeps,
+// and asks again.
 
 namespace {
 
 using remote::unheard_poll_bound;
 
-/// Longest wait for the confirmation of a subscription before the first request. The early
-/// subscription can make the second request unnecessary. A longer wait would cost more time than
-/// the second request.
+/// Longest wait for the confirmation of a subscription that is made before the first request. Such
+/// a subscription can make the second request unnecessary, but a longer wait would cost more time
+/// than the second request.
 constexpr duration early_confirmation_timeout{20};
 
 /// Time that is added to the remaining TTL of a key. Redis removes a key in the millisecond after
-/// the end of its TTL, and both clocks are rounded to milliseconds. A request at the exact end of
-/// the TTL would therefore come too early.
+/// the end of its TTL, and both clocks are rounded to milliseconds. So a request at the exact end
+/// of the TTL would come too early.
 constexpr duration expiry_rounding{2};
 
 } // namespace
@@ -101,7 +101,7 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 }
 
 /// Records whether the first request found a fair lock busy. Later requests are not recorded,
-/// because they do not show what the first request of the next waiter will find.
+/// because they do not show what the next waiter's first request will find.
 void lock_place::note_whether_busy(const attempt& got) {
     if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
         return;
@@ -109,7 +109,8 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// Records the state of the place in a fair lock's queue, and reports a lost place.
+/// Records the state of this waiter's entry in the queue of a fair lock. Reports the loss of the
+/// entry.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
@@ -119,9 +120,8 @@ void lock_place::note_place(const attempt& got) {
         place_lasts_until_ = got.sent_at + want_.outlasts;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. So no
-// release is missed: either the subscriber gets its notification, or the next request sees the
-// release.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscriber is notified, or the next request finds the lock released.
 asio::awaitable<void> lock_place::listen(duration timeout) {
     const time_point now = context_.time.now();
     time_point patient_until = now;
@@ -197,9 +197,8 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. So no
-// release is missed: either the subscriber gets its notification, or the next request sees the
-// release.
+// Subscribes, and waits for the server's confirmation before the next request. So no release is
+// missed: either the subscriber is notified, or the next request finds the change.
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;
@@ -247,9 +246,9 @@ asio::awaitable<answer> rate_place::look() {
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
 }
 
-/// Sends one request. The delay in the reply is exact, unless the rate is raised or a client gives
-/// permits back. Because this can happen, the next request is sent after `poll_bound` at the
-/// latest.
+/// Sends one request. The reply says how long to wait for the permits. The permits may be free
+/// earlier if the rate is raised or a client gives permits back. So the next request is sent after
+/// `poll_bound` at the latest.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});

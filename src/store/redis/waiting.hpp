@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks, semaphores, latches and rate limiters (`place`), and the lifetime of places in
-// the queues of fair locks (`fair_timeout`).
+// Waiters for locks, semaphores, latches and rate limiters (`place`), and how long they stay in the
+// queues of fair locks (`fair_timeout`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -21,9 +21,9 @@
 
 namespace holdfast::redis {
 
-/// Decides how long this client's places in the queues of fair locks last after each request. A JVM
-/// with a fast clock may remove living waiters from a queue. If a JVM does so, this client's places
-/// for the lock last longer from then on, but no longer than a JVM's places.
+/// Decides how long this client's waiters stay in the queues of fair locks after each request. A
+/// JVM whose clock runs fast may remove living waiters from a queue. If that has happened, this
+/// client's waiters for that lock stay longer from then on, but no longer than a JVM's waiters.
 class fair_timeout {
 public:
     /// `context` must outlive this object.
@@ -33,18 +33,19 @@ public:
 
     duration of(const ask&) const;
 
-    /// Records that an owner's place in a queue was missing, and reports this to the user's
-    /// observer. `in_time` is true if the owner had sent its request before the place expired;
-    /// places for this lock last longer from then on.
+    /// Records that an owner was missing in a queue, and reports this to the user's observer.
+    /// `in_time`: the owner had sent its request before its time in the queue expired. Waiters for
+    /// this lock then stay longer from now on.
     void lost(const ask&, bool in_time);
 
 private:
-    /// Maximum number of names whose places last longer.
+    /// Maximum number of lock names for which waiters stay longer.
     static constexpr std::size_t names_max = 1000;
 
     const store_context& context_;
-    const duration longest_;                           // an hour at most, as for users' options
-    std::unordered_map<std::string, duration> longer_; // lifetime of a place, by lock name
+    const duration longest_; // an hour at most, as for users' options
+    // How long a waiter stays in the queue after each request, by lock name.
+    std::unordered_map<std::string, duration> longer_;
 };
 
 /// Waiter for one lock of any kind (`place` for one owner). It owns the subscription and the state
@@ -56,9 +57,9 @@ public:
                fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
                ask want, alarm& wake);
 
-    /// Asks for the lock. The first call sends a single script, because most locks are free. The
-    /// second call subscribes first. For a fair lock that was busy lately, the first call also
-    /// subscribes.
+    /// Asks for the lock. The first call sends a single script and does not subscribe, because most
+    /// locks are free. The second call subscribes first. If a fair lock was busy lately, the first
+    /// call subscribes, too.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -100,8 +101,8 @@ public:
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
-    /// Sends the request. The first call sends one script. The second call subscribes first, and so
-    /// do later calls until the subscription is confirmed.
+    /// Sends the request. The first call sends one script. The later calls subscribe first, until
+    /// the subscription is confirmed.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 

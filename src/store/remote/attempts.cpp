@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Returns whether the error means that the request was not carried out and never will be.
+/// Returns whether the error means that the request was not executed and never will be.
 bool was_not_carried_out(const error_code& failure) {
     return failure == errc::unreachable || failure == errc::refused ||
            failure == errc::overloaded || failure == errc::closed;
@@ -25,8 +25,8 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
-/// Returns the answer for a call whose deadline passed before the store told whether the lock is
-/// free.
+/// Returns the answer for an attempt that ended at its deadline, while it was still unknown whether
+/// the lock is free.
 answer unanswered(duration look_again_within = {}) {
     answer nothing;
     nothing.term = look_again_within;
@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // The deadline has passed. Send nothing, because the server can refuse late requests
-            // only if the user has the permission for TIME.
+            // The deadline has passed, so send nothing. The server can refuse a late request only
+            // if the user has the permission for TIME.
             co_return unanswered();
 
         const attempt got = co_await request(send, until.at);
@@ -71,10 +71,10 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
-        // The reply is "late". If it came slowly, the request was delayed on the way. If it came
-        // quickly, the estimate of the server's clock was wrong. The reply has corrected the
-        // estimate, so send the request again: at most once for each connection, and at most
-        // `lates_max` times in all.
+        // The server refused the request as late. If the reply came slowly, the request was delayed
+        // on the way. If the reply came quickly, the estimate of the server's clock was wrong; the
+        // reply has corrected it. In both cases send the request again: at most once for each
+        // connection, and at most `lates_max` times in all.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
@@ -111,8 +111,8 @@ asio::awaitable<attempt> attempts::request(const sender& send, time_point deadli
     }
     learn_clock(got);
     // This reply says nothing about an earlier request that is still on its way and whose deadline
-    // has not passed. A "late" reply says nothing either, because the script returns it before it
-    // examines the lock.
+    // has not passed. A "late" reply says nothing about the lock either, because the script returns
+    // it before it examines the lock.
     const bool looked = got.said != verdict::late && !got.not_looked_at;
     const bool tells_all = looked && got.sent_at > unanswered_before;
     unanswered_until_ = tells_all ? none : unanswered_before;
@@ -143,7 +143,7 @@ answer attempts::busy(const attempt& got, duration poll_bound, duration after_th
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // A waiter without notifications chooses its own pauses between requests.
+    // A waiter that gets no notifications chooses its own pauses between requests.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (got.left) // a dead holder sends no notification, so wake at the end of its lease
         term = std::min(term, *got.left + after_the_end);

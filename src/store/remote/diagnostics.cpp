@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Maximum length of the client's label in bytes. It is sent often, and only humans read it.
+/// Maximum length of the client's label in bytes. The label is sent often, and only humans read it.
 constexpr std::size_t label_bytes_max = 256;
 
 } // namespace
@@ -24,13 +24,13 @@ client_info client_info_of(const store_context& context) {
 
 namespace {
 
-/// Largest difference between two clocks that is not reported. Locks work with any difference, but
-/// a difference confuses people who compare logs, and it affects Redisson's fair locks, which use
-/// the client's clock.
+/// Largest difference between two clocks that the doctor does not report. Locks work with any
+/// difference. But a difference confuses people who compare logs, and it affects Redisson's fair
+/// locks, which use the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// A reply is reported as slow if it takes more than this fraction of the lease (1/10). A renewal
-/// has two thirds of the lease for all its attempts, and it may need several attempts.
+/// A reply that takes more than this fraction of the lease (1/10) is reported as slow. A renewal
+/// has two thirds of the lease for all its attempts, and may need several attempts.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of this process that other clients can read, and the findings of an examination
-// that all stores share.
+// The description of this process that other clients can read, and the findings of the doctor that
+// all stores share.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -15,8 +15,8 @@ namespace holdfast::remote {
 /// Returns the description of this process. It contains the label that the user gave to the client.
 client_info client_info_of(const store_context&);
 
-// Findings about the round trip to a server, and about the trial lock of an examination. All stores
-// use the same texts.
+// Findings about the round trip to a server, and about the doctor's trial lock. All stores use the
+// same texts.
 
 /// Returns the finding about the delay of a reply. `took` is the time until the reply came.
 finding judge_delay(duration took, duration lease_time);

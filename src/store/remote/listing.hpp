@@ -9,7 +9,7 @@
 namespace holdfast::remote {
 
 /// Returns whether the name matches the glob pattern, by the rules of Redis. The function `fnmatch`
-/// is not used, because its rules are different and depend on the locale of the program.
+/// is not used, because its rules differ and depend on the locale of the program.
 bool matches(std::string_view pattern, std::string_view name) noexcept;
 
 /// Returns whether a list of counters of that kind contains a counter with this state. The list of

@@ -113,9 +113,9 @@ std::vector<finding> judge_servers(const survey& seen) {
 
 namespace {
 
-/// A request is slow if it takes more than 1/20 of the session's timeout. Heartbeats are sent every
-/// sixth of the timeout, and within this time, a heartbeat that fails must be sent again several
-/// times.
+/// A request that takes more than 1/20 of the session's timeout is reported as slow. A heartbeat is
+/// sent every sixth of the timeout. If it fails, it must be sent again several times before the
+/// next one.
 constexpr int slow_part_of_session = 20;
 
 /// Maximum number of locks that are examined. The examination of a lock costs two requests.
@@ -133,8 +133,7 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children were ever created below the node, including children that were
-/// deleted.
+/// Returns how many children were ever created below the node; deleted children count, too.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }

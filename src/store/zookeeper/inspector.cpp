@@ -22,7 +22,7 @@ void add_matching(found_paths& to, const std::string& pattern, std::string name,
         to.entries.push_back({std::move(name), std::move(path)});
 }
 
-/// Returns the folder before the pattern's first wildcard: "/a/b" for "/a/b/c*d".
+/// Returns the folder in front of the pattern's first wildcard: "/a/b" for "/a/b/c*d".
 std::string folder_of(const std::string& pattern) {
     const std::size_t special = pattern.find_first_of("*?[\\");
     const std::string plain = pattern.substr(0, special);
@@ -104,8 +104,8 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Finds a writer that upgrades the only read hold. Such a writer holds the lock, although its node
-/// is later in the queue.
+/// Looks for a writer that upgrades the only read hold. Such a writer holds the lock, although its
+/// node is not the first in the queue.
 asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;
@@ -157,8 +157,8 @@ read_owners(store_session& home, std::vector<std::string> nodes, std::size_t mos
 
 namespace {
 
-/// State that a watch and its loop share. A ZooKeeper watch fires once and must then be set again.
-/// The loop may outlive the watch.
+/// State that a watch and its loop share. The loop is needed because a ZooKeeper watch fires once
+/// and must then be set again. The loop may outlive the watch.
 struct listening {
     std::shared_ptr<store_session> home;
     std::string path;
@@ -187,8 +187,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Rings the alarm before the watch is set again, and once more afterwards, so that no change
-/// between these two times is missed.
+/// Rings the alarm before the watch is set again, and once more afterwards. So no change between
+/// these two times is missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -249,8 +249,8 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
-/// Returns, in words, the kind of lock or semaphore that uses the path instead of `kind`. Returns
-/// null if there is none.
+/// Returns, as text for messages, the kind of lock or semaphore that uses the path instead of
+/// `kind`. Returns null if there is none.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -306,8 +306,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the holders' nodes. Even if a request arrives late, it ends no newer hold, because a
-/// node never changes its owner.
+/// Deletes the nodes of the holders. A request that arrives late ends no newer hold, because a node
+/// always belongs to the same owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::size_t most = only_from.empty() ? owners_told_max : seen.holders.size();
@@ -325,9 +325,9 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns a number that is not less than any token below this path so far. The number is the zxid
-/// at which the list of children last changed. If the path does not exist, the function takes the
-/// parent's zxid, because the deletion of the path changed the parent's list of children.
+/// Returns a number that is not less than any token below this path so far: the zxid at which the
+/// list of children last changed. If the path does not exist, the result is this zxid of its
+/// parent, because the deletion of the path changed the parent's list of children.
 asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::string path) {
     for (;;) {
         const std::optional<node_data> node = co_await home.at->get(path);
@@ -339,8 +339,8 @@ asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::st
     }
 }
 
-/// Returns the token of the current hold. For a free lock, returns a number greater than its last
-/// token, because that token was in a node that no longer exists.
+/// Returns the token of the current hold. The token of a free lock was in a node that no longer
+/// exists. So for a free lock, the function returns a number that is greater than its last token.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     std::string path = home_->where.of(name);
     const line seen = co_await read_line(*home_, path);

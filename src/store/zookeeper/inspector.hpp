@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks by operators: the search for names, the queue of a lock, the watch of a
-// queue, and the inspector that can also end holds by force.
+// Inspection of locks for operators: the search for names, the queue of a lock, the watch of a
+// queue, and the inspector, which can also end holds by force.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -31,7 +31,7 @@ asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
 // The queue of one lock as operators see it: holders and waiters.
 
-/// Snapshot of the nodes of one lock (`line`): its holders and waiters when it was read.
+/// Nodes of one lock (`line`) at the time when they were read: its holders and waiters.
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
@@ -67,9 +67,9 @@ struct node_owner {
 asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector<std::string> nodes,
                                                      std::size_t most = owners_told_max);
 
-/// Implements `inspector::listen`. Rings for each node that is added to the queue or removed from
-/// it. For a long queue this causes much traffic. So only calls that observe the lock use this
-/// watch, and waiters do not.
+/// Implements `inspector::listen`. The alarm rings for each node that is added to the queue or
+/// removed from it. For a long queue this causes much traffic. So waiters do not use this watch;
+/// only calls that observe the lock use it.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 

@@ -18,8 +18,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Last node number that is used. The server numbers the nodes below a path with 31 bits. A greater
-/// number would be out of order, and some servers repeat the last number.
+/// Last node number that is used. The server numbers the nodes below a path with 31 bits. Greater
+/// numbers would break the order, and some servers then repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
 /// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
@@ -43,13 +43,13 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
-/// Limit for node numbers. If a deleted node has this number or a greater number, the path is
-/// deleted when it is empty, so that the numbers begin again. The ensemble also deletes empty
-/// paths, but it checks only once a minute, and may never find the path empty.
+/// Limit for node numbers. If a node with this number or a greater number is deleted and its parent
+/// is empty then, the parent is deleted too, so that the numbers begin again. The ensemble also
+/// deletes empty parents, but it checks only once a minute, and may never find the parent empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
 /// Call it after the deletion of the node `path`. A persistent parent (a folder of a semaphore) is
-/// made again at once, because a semaphore is recognized by its folders.
+/// created again at once, because a semaphore is recognized by its folders.
 asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
@@ -60,7 +60,7 @@ asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_
         if (got == session::removal::removed && parents_mode == node_mode::persistent)
             co_await home.make_path(std::move(above), parents_mode);
     } catch (const boost::system::system_error&) {
-        // The failure is ignored, because the next deletion tries again.
+        // Ignore the failure: the next deletion tries again.
     }
 }
 
@@ -142,8 +142,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Makes the node. An empty result means: call again. Either the path above was missing and was
-/// made now, or the node already existed.
+/// Creates the node. An empty result means that the caller must call again: either the path above
+/// was missing and was created now, or the node already existed.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -172,8 +172,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     co_return std::move(got.children);
 }
 
-/// Looks for the node after an answer was lost. If the node does not exist now, it will not appear
-/// later, because the server has finished the earlier request.
+/// Looks for the node after an answer was lost. If the node does not exist now, it will not be
+/// created later, because the server has finished the earlier request.
 asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found =
         co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
@@ -194,7 +194,7 @@ asio::awaitable<void> queue_node::remove() {
         const std::string path = mine_->path;
         co_await home_->at->remove(path);
         mine_.reset();
-        // The turns of a semaphore are never released, so their numbers begin again here.
+        // The nodes of a semaphore's mutex are never released, so their numbers begin again here.
         if (want_.parents_mode == node_mode::persistent)
             co_await renew_numbers(*home_, path, want_.parents_mode);
     }
@@ -210,16 +210,17 @@ bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
-// Waiter of one client for one lock. It makes a node and lists the queue. Then it watches the node
-// before its own node, sleeps and lists the queue again, in a loop.
+// Waiter of one client for one lock. It creates a node and lists the queue. Then, in a loop, it
+// watches the node in front of its own node, sleeps, and lists the queue again.
 
 namespace {
 
-/// Maximum number of times that one attempt lists the queue. The queue is listed again if the node
-/// before ours was deleted after the listing and before its watch was set.
+/// Maximum number of times that one attempt lists the queue. The queue must be listed again if the
+/// node in front of ours was deleted before its watch was set.
 constexpr int steps_max = 10;
 
-/// Returns the number in a node's name, so that the same owner's next node can have this number.
+/// Returns the number in a node's name, as text. The same owner's next node can then get this
+/// number.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
     return node.substr(node.size() - std::min(digits, node.size()));
@@ -236,8 +237,8 @@ const own_node* node_under(const store_session& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Returns the node to make. A reader that already has the write lock uses the number of its write
-/// node, so that it keeps its position in the queue after the write lock is released.
+/// Describes the node to create. A reader that already has the write lock uses the number of its
+/// write node. So it keeps its position in the queue after the write lock is released.
 queue_node::node_options node_options_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -343,9 +344,9 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes. Lists the
-/// queue again after a sync before it reports a failure, because the connected server may lag
-/// behind a release.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes. The connected
+/// server may not know of a release yet, so the queue is listed again after a sync before a failure
+/// is reported.
 asio::awaitable<bool> lock_place::is_taken(time_point last_start) {
     listing names = co_await home_->at->list(parent_);
     if (!names || (!other_kind_than(want_.kind, *names) && !is_taken_by(*names)))
@@ -368,8 +369,8 @@ bool lock_place::is_taken_by(const std::vector<std::string>& names) const {
     return zookeeper::is_taken(names, reads, aside());
 }
 
-/// Returns whether all the given writers upgrade the read hold that this writer upgrades. Such
-/// writers do not wait for the read hold, so there is no deadlock with them.
+/// Returns whether all the given writers upgrade the same read hold as this writer. Such writers do
+/// not wait for the read hold, so they cause no deadlock.
 asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals,
                                                     time_point last_start) {
     for (const std::string& each : rivals) {
@@ -386,8 +387,8 @@ asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> riv
     co_return true;
 }
 
-/// Watches the node before this one, and the read hold that an upgrade needs. Returns false if one
-/// of the two does not exist; the caller then lists the queue again.
+/// Watches the node in front of this one, and the read hold that an upgrade needs. Returns false if
+/// one of these nodes does not exist; the caller then lists the queue again.
 asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
@@ -435,7 +436,7 @@ bool lock_place::is_founded(const std::vector<std::string>* names) const {
     return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
-/// Returns the owner's own read node during an upgrade. The writer does not wait for it.
+/// Returns the owner's own read node during an upgrade. The writer does not wait for that node.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};
@@ -453,15 +454,15 @@ namespace {
 
 constexpr std::size_t batch_max = 500;
 
-/// Holds with nodes that one request checks together.
+/// Holds whose nodes are checked by the same request.
 struct batch_of_holds {
     std::vector<std::size_t> which{}; ///< indexes of these holds in the list of holds
     std::vector<std::size_t> ends{};  ///< for each hold: index after its last path
     std::vector<std::string> paths{};
 };
 
-/// Groups the holds into batches. All nodes of a hold are in the same batch. Appends the indexes of
-/// holds to `gone` if their session has ended.
+/// Groups the holds into batches; all nodes of a hold are in the same batch. If the session of a
+/// hold has ended, appends the hold's index to `gone` instead.
 std::vector<batch_of_holds> batches_of(const store_session& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -483,7 +484,7 @@ std::vector<batch_of_holds> batches_of(const store_session& home, hold_list hold
     return all;
 }
 
-/// Removes a lost hold. Also deletes its remaining nodes, because no release will follow.
+/// Removes a lost hold. Also deletes the nodes that remain of it, because no release will follow.
 void give_up(store_session& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -523,7 +524,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Set after a batch got no answer. Later batches would get none either, so they are not sent.
+    // Error of a batch that got no answer. The later batches would get none either, so they are not
+    // sent.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -602,10 +604,10 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
-/// Returns the limits. An attempt has the time of two command timeouts: it starts no request after
-/// the first of them, and each request can take one. In an attempt, the client may make the nodes
-/// above its own node, list the queue, and set a watch. An attempt to take several permits makes
-/// their nodes one by one, and may take longer if the server is slow.
+/// Returns the limits. The time limit of an attempt is two command timeouts: no request starts
+/// after the first, and the last request may take the second. An attempt may create the nodes above
+/// its own node, list the queue, and set a watch. An attempt to take several permits creates their
+/// nodes one by one, so it may take longer at a slow server.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
@@ -628,8 +630,8 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
 }
 
 /// Watches only the first node of the hold. This is enough, because a forced release deletes all
-/// nodes of the hold. Only the node of a permit that is given back by its id can be deleted alone,
-/// and the next renewal notices this.
+/// nodes of the hold. There is one exception: if a permit is given back by its id, only its node is
+/// deleted. The next renewal notices this.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, revalidator& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

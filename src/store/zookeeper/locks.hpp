@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks in one session: the node of an owner in a queue (`queue_node`), the waiter for a lock,
-// renewal and release, and the lock store.
+// Locks in one session: the node that an owner has in a queue (`queue_node`), the waiter for a
+// lock, renewal and release, and the lock store.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -27,7 +27,7 @@ public:
         std::string parent;
         std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
-        /// Whether the server adds a number. False: the prefix is the whole name.
+        /// True: the server adds a number to the name. False: the prefix is the whole name.
         bool numbered = true;
         /// Mode (persistent, container, …) of the parent and its ancestors, if they must be made.
         node_mode parents_mode = node_mode::container;
@@ -38,14 +38,14 @@ public:
     /// Deletes the node in the background if it may still exist.
     ~queue_node();
 
-    /// Makes the node if it does not exist. Returns the names of all children of the parent, with
-    /// the node's own name. The result contains every existing node that was made before this node.
-    /// Starts no request after `last_start`.
+    /// Creates the node if it does not exist. Returns the names of all children of the parent,
+    /// including the node itself. The result contains every existing node that was created before
+    /// this node. Starts no request after `last_start`.
     asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
     asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
-    /// Deletes the node, but starts no deletion after `last_start`. The node may still exist then,
-    /// and the caller's client deletes it after the attempt (`place::must_leave`).
+    /// Deletes the node, but starts no request after `last_start`. If the node still exists then,
+    /// the caller's client deletes it after the attempt (`place::must_leave`).
     asio::awaitable<void> remove_until(time_point last_start);
 
     /// Passes the node to the caller, which must delete it.
@@ -68,16 +68,16 @@ private:
     const node_options want_;
     std::optional<own_node> mine_;
     bool unseen_ = false; ///< true: the answer was lost, so the node may exist
-    /// time after which the present call starts no request
+    /// Time after which the present call starts no request.
     time_point last_start_ = time_point::max();
 };
 
-/// Maximum number of nodes in a queue. The limit exists because each attempt reads the whole list,
-/// and a server's answer has at most one megabyte.
+/// Maximum number of nodes in a queue. Each attempt reads the whole list of nodes, and a server's
+/// answer has at most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
-/// Watch of one node (`predecessor_watch`). It rings an alarm once when the node changes, and
-/// remembers the change.
+/// Watch of one node (`predecessor_watch`). When the node changes, it rings an alarm once, and
+/// remembers that the node has changed.
 class predecessor_watch {
 public:
     predecessor_watch(store_session& home, alarm& wake)
@@ -109,8 +109,8 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
     bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
-    /// Returns a time in the past: once another connection has taken over the session, requests on
-    /// the old connection have no effect.
+    /// Returns a time in the past, because no late request can be executed: once another connection
+    /// has taken over the session, requests on the old connection have no effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:
@@ -122,8 +122,8 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Returns false if the request upgrades or downgrades another hold of the owner and that hold
-    /// is lost. `names` are the current children; null if they are not known yet.
+    /// Returns false if the request upgrades or downgrades another hold of the owner, and that hold
+    /// is lost. `names` are the current children; null: not known yet.
     bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
@@ -134,7 +134,7 @@ private:
     queue_node node_in_queue_;
     predecessor_watch before_;
     predecessor_watch upgraded_; ///< watch of the read hold's node
-    /// writers that are known to upgrade the same read hold as this one
+    /// Writers that are known to upgrade the same read hold as this writer.
     std::vector<std::string> fellow_upgrades_;
     bool granted_ = false; ///< true: the node was added to `store_session::held`
     bool leaving_ = false;

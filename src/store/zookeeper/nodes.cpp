@@ -22,9 +22,9 @@ std::optional<unsigned> digit(char letter) {
     return std::nullopt;
 }
 
-/// Removes the first code point from `text` and returns it. `text` must not be empty. Returns an
-/// empty result if the bytes are not UTF-8 or the code point has more than 16 bits. A server reads
-/// a longer code point as two characters, and allows neither of them.
+/// Removes the first code point from `text` and returns it. `text` must not be empty. Returns
+/// nothing if the bytes are not UTF-8, or if the code point has more than 16 bits. A server reads
+/// such a code point as two characters, and allows neither of them.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
@@ -55,7 +55,7 @@ std::optional<std::uint32_t> next_letter(std::string_view& text) {
     return letter;
 }
 
-/// Returns whether a server allows the character. The condition is copied from ZooKeeper.
+/// Returns whether a server allows the character in a path. The condition is copied from ZooKeeper.
 bool is_allowed(std::uint32_t letter) {
     return (letter >= 0x20 && letter < 0x7f) || (letter >= 0xa0 && letter < 0xd800) ||
            (letter >= 0xf900 && letter < 0xfff0);
@@ -190,8 +190,8 @@ std::optional<std::string> paths::name_at(std::string_view path) const {
 
 namespace {
 
-/// The mark in a node's name (the part before the number), with the kind of lock that it stands
-/// for. Longer marks come first in the table, because a long mark may end with a short one.
+/// Row of a table: a mark in node names (the part before the number), and the kind of lock that it
+/// stands for. Longer marks come first, because a long mark may end with a short one.
 struct mark {
     std::string_view text;
     bool shares;
@@ -208,8 +208,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// Length of the number that the server adds: ten characters, or eleven if an overflow made it
-/// negative.
+/// Number of characters of the sequence number that the server appends to a node's name: ten, or
+/// eleven if an overflow has made it negative.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -253,7 +253,7 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// The data of a node are lines. Each line is a key word, a blank, and the value.
+// The data of a node consist of lines. Each line has a key word, a blank, and the value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;
@@ -336,7 +336,8 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children) {
     for (const std::string& each : children)
         if (const std::optional<contender> one = contender_at(each))
             all.push_back(*one);
-    // A writer and its own read hold may have the same number. The writer then comes first.
+    // A writer and its own read hold may have the same number. The writer is then first in the
+    // order.
     std::ranges::sort(all, [](const contender& one, const contender& other) {
         return std::tuple{one.number, one.shares, one.node} <
                std::tuple{other.number, other.shares, other.node};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of the locks: their paths, names and data, their order in a queue, and the kind of lock
-// that uses a path. All functions are pure.
+// Nodes of the locks: their paths, names and data, their order in a queue, and how their names show
+// the kind of lock. All functions are pure.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -43,7 +43,7 @@ public:
     std::optional<std::string> objection_to(const lock_name&) const;
 
     /// Returns the path of a lock. The children of this path are the nodes of the holders and
-    /// waiters. The name must be one that the store allows.
+    /// waiters. The store must allow the name.
     std::string of(const lock_name&) const;
 
     /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
@@ -60,10 +60,10 @@ private:
 /// Returns why ZooKeeper refuses the path. The result is empty if ZooKeeper accepts the path.
 std::optional<std::string> objection_to_path(std::string_view path);
 
-/// Replaces each byte that is not ASCII, or that a node's name must not contain, by `%` and two
-/// digits.
+/// Replaces each byte that is not ASCII, and each byte that a node's name must not contain, by `%`
+/// and two digits.
 std::string encoded(std::string_view name);
-/// Reverses `encoded`. Returns an empty result if the text is no possible result of `encoded`.
+/// Reverses `encoded`. Returns nothing if `encoded` never returns this text.
 std::optional<std::string> decoded(std::string_view node);
 
 /// Joins "/a/b" and "c" to "/a/b/c".
@@ -90,7 +90,7 @@ std::string permit_prefix(const owner_id&);
 /// nodes that Curator makes also have 32 digits.
 std::string permit_in(std::string_view node);
 
-/// A node that holds a lock or waits for it. It may belong to holdfast, Curator or kazoo.
+/// Node of a holder of a lock or of a waiter for it. It may belong to holdfast, Curator or kazoo.
 struct contender {
     std::string_view node{}; ///< name of the node
     /// Number that the server gave the node. The smallest number is first in the queue.
@@ -110,11 +110,11 @@ std::optional<contender> contender_at(std::string_view node);
 /// refers to `children`.
 std::vector<contender> contenders_in(const std::vector<std::string>& children);
 
-/// Returns the owner for messages, using only the node's name. If the name has a UUID or 32 digits,
-/// the result is this part; otherwise it is the whole name.
+/// Returns the owner of a node, for messages, from the node's name alone. If the name contains a
+/// UUID or 32 digits, the result is this part; otherwise it is the whole name.
 std::string owner_in(std::string_view node);
 
-/// Returns the number that the server gave the node. The result is empty if the name has no number.
+/// Returns the number that the server gave the node. Returns nothing if the name has no number.
 std::optional<std::int64_t> number_in(std::string_view node);
 
 /// Returns the data for a node of this client: the owner and, if given, a description of the
@@ -136,10 +136,10 @@ std::optional<told_owner> owner_in_data(std::string_view data);
 struct standing {
     bool there = false; ///< true: the node exists
     bool first = false; ///< true: the node holds the lock
-    /// For an upgrade of a read hold: nodes of writers in the queue between the read hold and this
-    /// node. They wait for the read hold, unless they upgrade the same hold.
+    /// Nodes of writers that stand in the queue between the upgraded read hold and this node. They
+    /// wait for the read hold, unless they upgrade it, too.
     std::vector<std::string> rivals{};
-    /// Node to wait for. Make the next attempt after this node was deleted.
+    /// Node to wait for. After this node was deleted, make the next attempt.
     std::string behind{};
 };
 
@@ -152,19 +152,20 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
 /// Returns whether a new node in this queue would have to wait.
 bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
 
-/// Returns the holders: one exclusive node, or all readers that share the lock. If a writer has a
-/// read node with the same number, the read node is also a holder.
+/// Returns the holders: one exclusive node, or all readers that share the lock. If a writer also
+/// has a read node with the same number, the read node is a holder, too.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
-// Finds out which kind of lock has a path, from the names of its children.
+// Functions that find out, from the names of the children, which kind of lock uses a path.
 
-/// Returns, in words, the other kind (a lock or semaphore) that uses the path, or null if there is
-/// none. `mine` is the caller's own node. Only the holder's node is examined: a waiter's node may
-/// be deleted soon, and must not be the reason of a refusal.
+/// Returns, as text for messages, the other kind (a lock or semaphore) that uses the path, or null
+/// if there is none. `mine` is the caller's own node. Only the holder's node is examined: a
+/// waiter's node may be deleted soon, so it is no reason to refuse.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
-/// Returns, in words, the lock that uses the path of a semaphore. Returns null if no lock uses it.
+/// Returns, as text for messages, the lock that uses the path of a semaphore. Returns null if no
+/// lock uses it.
 const char* lock_in_words(const std::vector<std::string>& children);
 
 /// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two

@@ -24,8 +24,8 @@ constexpr std::string_view before_request = "\n";
 } // namespace
 
 // Format of Curator's SharedCount: a number of four bytes, the highest byte first. SharedCount
-// ignores all later bytes. Therefore a Java program can pass the SharedCount of this path to its
-// semaphore, and so uses the same total.
+// ignores all later bytes. So a Java program can pass the SharedCount of this path to its
+// semaphore, and then uses the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
@@ -72,16 +72,15 @@ namespace {
 
 constexpr int turns_max = 10;
 
-/// Maximum number of times that one request tries to set a total. Each time, another client has set
-/// or erased the total meanwhile.
+/// Maximum number of times that one request tries to set a total. A try fails if another client has
+/// set or erased the total in the meantime.
 constexpr int sets_max = 10;
 
-/// Maximum number of permits in one request. The limit exists because one renewal checks at most
-/// this number of nodes.
+/// Maximum number of permits in one request. One renewal checks at most this number of nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Both folders are persistent nodes and not container nodes. The ensemble deletes empty container
-/// nodes, and the total number of permits would then be lost.
+/// Both folders are persistent nodes. If they were container nodes, the ensemble would delete them
+/// when they are empty, and the total number of permits would be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 queue_node::node_options turn_node_options(const store_session& home, const ask& want,
@@ -154,7 +153,8 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    // Each node of a permit had a time limit of its own, so the proof has one too.
+    // Each node of a permit had its own time limit, so the proof that the session exists has its
+    // own, too.
     co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
@@ -162,8 +162,8 @@ asio::awaitable<answer> permit_place::look() {
     co_return co_await granted(began);
 }
 
-/// Returns the total number of permits. Returns an empty result if the total is not set yet. A
-/// waiter then watches the semaphore's node, so that it notices when the total is set.
+/// Returns the total number of permits. If the total is not set yet, returns nothing; a waiter then
+/// watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
@@ -190,8 +190,9 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes. Looks again
-/// after a sync before it reports a failure, because the connected server may lag behind a release.
+/// Checks whether an attempt that does not wait would fail, to avoid useless writes. The connected
+/// server may not know of a release yet, so the permits are counted again after a sync before a
+/// failure is reported.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const bool looks_busy = co_await is_busy_here(capacity);
     if (!looks_busy)
@@ -229,10 +230,9 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Makes the nodes for the permits, if enough permits are free. All nodes are counted, even the
-/// nodes of waiters, because Curator also counts them: Curator makes its node before it waits for a
-/// free permit. No other client adds nodes in the meantime, because this client holds the
-/// semaphore's mutex.
+/// Creates the nodes for the permits, if enough permits are free. Nodes of waiters are counted,
+/// too, as in Curator, which creates its node before it waits for a free permit. No other client
+/// adds nodes in the meantime, because this client holds the semaphore's mutex.
 asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
@@ -248,7 +248,8 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         co_return false;
     std::size_t all = 0;
     for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
-        // Each node has a time of its own: many permits may take longer than one attempt has.
+        // Each node has its own time limit, because many permits may take longer than one attempt
+        // may take.
         const time_point last_start = home_->last_start(home_->context.time.now());
         const std::vector<std::string> names = co_await each->among(last_start);
         all = names.size();
@@ -269,8 +270,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
-        // The node is deleted later, in the background. The permits are granted even if the
-        // deletion fails now.
+        // Ignore the failure: the node is deleted later, in the background, and the permits are
+        // granted anyway.
     }
     said.term = home_->term_since(began);
     co_return said;
@@ -368,8 +369,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                 refuse_another_number(at, *present);
             co_return said;
         }
-        // Curator made the node, or a client that waits for the total. If another client sets the
-        // total at the same time, only one of both succeeds.
+        // Curator has created the node, or a client that waits for the total. If another client
+        // sets the total at the same time, only one of the two succeeds.
         const std::int32_t version = node->stat.version;
         const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
         if (is_set)
@@ -379,8 +380,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                        "'" + at.itself + "' was changed again and again when its number was set"};
 }
 
-/// Makes the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
-/// are persistent: if they were deleted when empty, the semaphore's node could be deleted, too.
+/// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
+/// are persistent. If they were deleted when empty, the semaphore's node could be deleted, too.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);

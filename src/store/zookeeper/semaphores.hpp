@@ -18,17 +18,16 @@
 
 namespace holdfast::zookeeper {
 
-/// Paths of Curator's InterProcessSemaphoreV2. Only the holder of the mutex, whose nodes are below
-/// the path `locks`, may add nodes below the path `leases`.
+/// Paths of Curator's InterProcessSemaphoreV2. The nodes of the semaphore's mutex are below the
+/// path `locks`. Only the holder of this mutex may add nodes below the path `leases`.
 struct semaphore_paths {
     semaphore_paths(const paths& where, const lock_name& name)
         : itself{where.of(name)}
         , locks{below(itself, "locks")}
         , leases{below(itself, "leases")} {}
-    std::string
-        /// Node that stores the total number of permits. Curator does not store the total on the
-        /// server; each Curator client has its own copy.
-        itself;
+    /// Node that stores the total number of permits. Curator does not store the total at the
+    /// server: each Curator client has its own copy.
+    std::string itself;
     std::string locks;
     std::string leases;
 };
@@ -37,8 +36,8 @@ struct semaphore_paths {
 /// a semaphore that Curator made.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// The next two functions make and check the node's data: the total, and the id of the request that
-/// set the total.
+/// The next two functions write and check the node's data: the total, and the id of the request
+/// that set it.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
@@ -49,8 +48,8 @@ asio::awaitable<std::optional<std::int64_t>> read_capacity(store_session&, const
 /// Throws `store_errc::wrong_type` if a lock uses the path.
 asio::awaitable<void> refuse_lock(store_session&, const semaphore_paths&);
 
-/// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex, and then keeps
-/// the mutex until enough permits are free. Therefore it gets all wanted permits or none.
+/// Waiter for permits of a leased semaphore. It queues for the semaphore's mutex, and keeps the
+/// mutex until enough permits are free. So it gets all wanted permits or none.
 class permit_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -89,7 +88,7 @@ private:
 };
 
 /// Store of the total permits of leased semaphores. A total can be set only once, because each
-/// Curator client has its own copy of the total, and is not told about a change.
+/// Curator client has its own copy of it and would not learn of a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<store_session> home)

@@ -27,9 +27,9 @@ namespace holdfast::zookeeper {
 
 class store_session;
 
-/// Watcher of the nodes of this client's holds (`node_watcher`). It tells a holder at once if the
-/// holder's node is deleted. A watch is set only some time after the grant, because most holds are
-/// released before that time. Thread safety: call everything on the client's executor.
+/// Watches the nodes of this client's holds (`node_watcher`). If the node of a hold is deleted, the
+/// holder learns of it at once. A watch is set only some time after the grant, because most holds
+/// are released earlier. Thread safety: call everything on the client's executor.
 class node_watcher {
 public:
     explicit node_watcher(store_session& home)
@@ -52,16 +52,16 @@ private:
     void changed(const std::weak_ptr<entry>&);
 
     store_session& home_;
-    /// Holds without a watch yet. The hold whose watch must be set first is at the front.
+    /// Holds whose nodes are not watched yet. The hold whose watch must be set first is at the
+    /// front.
     entries unwatched_;
     entries watched_;
     std::shared_ptr<alarm> wake_;
     bool running_ = false;
 };
 
-/// Table of the nodes of each hold of this client. The hold itself does not contain its nodes'
-/// names, because the server chose their numbers. Thread safety: call everything on the client's
-/// executor.
+/// Table of the nodes of each hold of this client. A hold does not contain the names of its nodes,
+/// because the server chose their numbers. Thread safety: call everything on the client's executor.
 class holdings {
 public:
     void keep(const hold& what, std::vector<own_node> nodes) {
@@ -83,9 +83,9 @@ private:
     std::map<key, std::vector<own_node>> all_;
 };
 
-/// List of nodes that must be deleted, but whose deletion is not confirmed yet (`undeleted_nodes`).
+/// List of nodes that must be deleted, and whose deletion is not confirmed yet (`undeleted_nodes`).
 /// Until the session ends, these nodes would block other clients. The deletion is tried after each
-/// reconnection. While there is a connection, it is also repeated after pauses, because a server
+/// reconnection. While there is a connection, it is also repeated after pauses, because the server
 /// may be too busy. Thread safety: call everything on the client's executor.
 class undeleted_nodes {
 public:
@@ -95,12 +95,12 @@ public:
     /// Adds a node. `asked_for`: whether the caller will call `take_deleted` for this node.
     void add(own_node, bool asked_for = false);
 
-    /// Adds all children of `parent` with the name prefix `prefix` that this session or the next
-    /// session makes. Call it if the answer to the creation of such a node was lost.
+    /// Adds all children of `parent` whose names begin with `prefix`, if this session or the next
+    /// session creates them. Call it when the answer to the creation of such a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether this object has deleted the node. After the call, this object no longer
-    /// remembers the deletion.
+    /// Returns whether this object has deleted the node. After the call, it no longer remembers
+    /// this deletion.
     bool take_deleted(const own_node&);
 
     void try_all();       ///< tries all deletions; call it when the session has a connection again
@@ -129,13 +129,13 @@ private:
     bool trying_ = false;
 };
 
-/// Deletes the children of `parent` with the name prefix `prefix`, if this client's current session
-/// made them.
+/// Deletes those children of `parent` that this client's current session has created and whose
+/// names begin with `prefix`.
 asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::string prefix);
 
-/// Returns the children of `parent` with the name prefix `prefix` that this client's current
-/// session made, oldest first. If the result is empty, no earlier request can still make such a
-/// child later. The function starts no request after `last_start`.
+/// Returns those children of `parent` that this client's current session has created and whose
+/// names begin with `prefix`, oldest first. If there are none, no earlier request can create such a
+/// child later. Starts no request after `last_start`.
 asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
                                                    std::string prefix,
                                                    time_point last_start = time_point::max());
@@ -165,35 +165,35 @@ public:
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Returns whether the session that made the node is still open. If so, the node exists, unless
-    /// somebody has deleted it.
+    /// Returns whether the session that created the node is still open. The node then exists,
+    /// unless another program has deleted it.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
-    /// Returns for how long, counted from `began`, a hold is valid. The result depends on what the
-    /// ensemble's answers so far prove.
+    /// Returns for how long a hold is valid, counted from `began`. The result depends on what the
+    /// ensemble's answers have proved so far.
     duration term_since(time_point began) const;
 
-    /// Waits until it is sure that the session will live for a while. Call it before a grant is
-    /// reported. The call ends with the attempt, one command timeout after `last_start`.
+    /// Waits until it is certain that the session will live for a while. Call it before a grant is
+    /// reported. The call ends with the attempt, which is one command timeout after `last_start`.
     asio::awaitable<void> prove_session(time_point last_start) {
         const time_point answer_by = last_start + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. data_of() explains `above`.
+    /// Returns the data for a node of this client. The comment of data_of() explains `above`.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Makes the node and the missing nodes above it. `last` is the mode of the node. If the mode
-    /// is container, the ensemble deletes the node some time after the node became empty. Starts no
-    /// request after `last_start`.
+    /// Creates the node and the missing nodes above it. `last` is the mode of the node. If the mode
+    /// is container, the ensemble deletes the node some time after its last child was deleted.
+    /// Starts no request after `last_start`.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container,
                                     time_point last_start = time_point::max());
 
     /// Returns the time after which an attempt that began at `began` starts no request. Each
     /// request can take one command timeout, so the attempt ends within two (`limits::time_limit`).
     time_point last_start(time_point began) const { return began + at->command_timeout(); }
-    /// Throws `unreachable` if the time `last_start` has come. The caller keeps its nodes, and its
-    /// next attempt goes on with them.
+    /// Throws `unreachable` if the time `last_start` has passed. The caller keeps its nodes, so its
+    /// next attempt can use them.
     void require_time(time_point last_start) const;
 
     /// Returns the identity of the ensemble, which is derived from the creation of the root node.

@@ -13,8 +13,8 @@ asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask trial) {
     return examine_ensemble(home_, std::move(trial), asked);
 }
 
-/// Closes the session if there are no holds. If there are holds, the holders may still rely on
-/// their locks, so the session stays open until its timeout.
+/// Closes the session if there are no holds. If there are holds, their holders may still rely on
+/// them, so the session stays open until its timeout.
 asio::awaitable<void> zookeeper_store::depart() {
     if (home_->held.empty())
         co_await home_->at->depart();

@@ -230,7 +230,7 @@ private:
 };
 
 /// Checker: a client that loses a lock is told. When the lease ends, it is told at that moment.
-/// When the server took the lock away, it is told by the next contact.
+/// If the server has taken the lock away, the holder learns of it with the next renewal request.
 class loss {
 public:
     explicit loss(world& w)
@@ -336,7 +336,7 @@ private:
     /// hold with a fixed lease has such a time.
     static duration last_silence(const claim& c) {
         const bool is_renewed = support::wire_hold_of(c.held).renewed();
-        return c.reads && !is_renewed ? sync::renewal::read_contact_min : duration::zero();
+        return c.reads && !is_renewed ? sync::renewal::read_request_min : duration::zero();
     }
 
     void fail(const claim& c, const std::string& what) {

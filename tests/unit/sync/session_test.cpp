@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store whose holds last as long as the client's session: what is asked for is a lease all the
-// same. It is kept by contacts that the session needs, it ends by our own clock, and is released.
+// A store whose holds last as long as the client's session. The client still asks for a lease. The
+// session's renewal requests keep the hold, the lease ends by the client's clock, and the client
+// then releases the hold.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/fenced_mutex.hpp>

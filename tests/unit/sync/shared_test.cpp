@@ -487,7 +487,7 @@ TEST_F(ForeignReaders, FixedReadLeasesOfAboutTheSameLengthAreAskedForTogether) {
     run_for(10s);
     const std::size_t before = alice.count(verb::renew);
     run_for(20s);
-    EXPECT_LE(alice.count(verb::renew) - before, 50u) << "of ten contacts of a hundred holds";
+    EXPECT_LE(alice.count(verb::renew) - before, 50u) << "of ten renewals of a hundred holds";
     for (const lease& each : held)
         EXPECT_TRUE(each.owns_lock());
 }
