@@ -85,6 +85,9 @@ auto answer_of_server(Ask ask) {
     return std::move(*answer);
 }
 
+/// Returns the verb of the sentence that reports a failed request, for example "refused".
+std::string what_server_did(const boost::system::error_code& failure);
+
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit
 /// status. Throws `usage_error` if the user gave several URLs.
 template <typename Look>
@@ -101,8 +104,7 @@ int ask_server(const inheritance& inherited, look_options& given, Look look) {
         holdfast::client home{std::move(how)};
         return look(home);
     } catch (const boost::system::system_error& failure) {
-        const bool refused = failure.code() == holdfast::errc::refused;
-        return last_words{}.report(failure, given.server, refused ? "refused" : "did not answer");
+        return last_words{}.report(failure, given.server, what_server_did(failure.code()));
     }
 }
 

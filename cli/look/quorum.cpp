@@ -293,7 +293,10 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     } else if (!objection.empty()) {
         say("'" + printable(given.name) + "' " + objection);
     } else if (taken == 0) {
-        say("'" + printable(given.name) + (held ? "' was released meanwhile" : "' was free"));
+        say("'" + printable(given.name) +
+            (held                    ? "' was released meanwhile"
+             : before == unavailable ? "' is on none of the nodes that could be asked"
+                                     : "' was free"));
     }
     const auto away = static_cast<std::size_t>(
         std::ranges::count_if(seen, [](const node_state& one) { return !one.failure.empty(); }));

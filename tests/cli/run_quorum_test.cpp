@@ -118,6 +118,16 @@ TEST_F(Quorum, WithoutAMajorityItIsUnavailable) {
     EXPECT_THAT(no.err, StartsWith("holdfast: cannot reach "));
 }
 
+TEST_F(Quorum, UnlockWithoutAMajorityDoesNotSayThatTheLockWasFree) {
+    node(1).stop();
+    node(2).stop();
+    const ended told = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err,
+                StartsWith("holdfast: 'job' is on none of the nodes that could be asked\n"
+                           "holdfast: 2 nodes could not be asked, and may still have it"));
+}
+
 TEST_F(Quorum, ALostMajorityStopsTheCommand) {
     program holder{with_urls({"run", "--lease", "2", "job", "sh", "-c", "echo held; sleep 60"})};
     ASSERT_EQ(holder.line(), "held");
