@@ -45,6 +45,13 @@ void limit_outage(look_options& given,
         given.outage_within = std::chrono::ceil<holdfast::duration>(*timeout);
 }
 
+void print_list(const table& lines) {
+    const bool is_cut = lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+    if (is_cut)
+        say("some names are cut; with -1 they are printed whole");
+}
+
 std::string what_server_did(const boost::system::error_code& failure) {
     if (failure == holdfast::errc::refused)
         return "refused";

@@ -85,6 +85,10 @@ auto answer_of_server(Ask ask) {
     return std::move(*answer);
 }
 
+/// Prints a table of locks or counters on stdout. If names are cut, two of them may look alike, so
+/// stderr says how to see them.
+void print_list(const table&);
+
 /// Returns the verb of the sentence that reports a failed request, for example "refused".
 std::string what_server_did(const boost::system::error_code& failure);
 

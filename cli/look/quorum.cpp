@@ -245,7 +245,7 @@ void print_quorum_table(const listing& all, std::size_t nodes) {
                    kind_in_words(lock.first), owners_in_short(lock.first),
                    left_in_words(lock.first)});
     if (!all.locks.empty())
-        lines.print(std::cout, form_of(STDOUT_FILENO));
+        print_list(lines);
     std::cout.flush();
 }
 
