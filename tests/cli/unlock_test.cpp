@@ -220,7 +220,8 @@ TEST_P(Bench, MeasuresAndLeavesNothingBehind) {
 }
 
 TEST_P(Bench, SaysThatReplicasAreMissing) {
-    const ended told = run({"bench", "-t", "10ms", "--replicas", "1"}, url());
+    const ended told =
+        run({"bench", "-t", "10ms", "--replicas", "1"}, url() + "?unavailable_timeout=200ms");
     EXPECT_EQ(told.status, 69);
     EXPECT_THAT(told.err, HasSubstr(" answered without its replicas: 0 of 1 replicas confirmed"));
 }
