@@ -98,8 +98,7 @@ template <typename Look>
 int ask_server(const inheritance& inherited, look_options& given, Look look) {
     if (given.server.empty())
         given.server = server_urls(given.urls);
-    if (each_url(given.server).size() > 1)
-        throw usage_error{"this verb asks one server: give one URL"};
+    require_one_url(given.server);
     end_with_reader(inherited);
     try {
         holdfast::options how = reaching(given.server);
