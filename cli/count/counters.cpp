@@ -250,7 +250,7 @@ void print_all(const counter_list& all, counter_kind kind) {
         lines.add({each.name, word_of(kind), state_in_words(kind, each.state),
                    listeners_in_words(kind, each.state)});
     if (!all.counters.empty())
-        lines.print(std::cout, form_of(STDOUT_FILENO));
+        print_list(lines);
     std::cout.flush();
 }
 

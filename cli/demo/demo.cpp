@@ -37,6 +37,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -635,13 +636,14 @@ int play(const inheritance& inherited, const std::string& url) {
 } // namespace
 
 int demo(const inheritance& inherited, arguments all) {
-    std::optional<std::string> given_url;
+    std::vector<std::string> given_urls;
     CLI::App expected{"", "demo"};
-    expected.add_option("--url", given_url);
+    expected.add_option("--url", given_urls)->allow_extra_args(false);
     if (!parse(expected, std::move(all), demo_help))
         return success;
     reject_surplus(expected);
-    const std::string url = server_url(given_url);
+    const std::string url = server_urls(given_urls);
+    require_one_url(url);
     end_with_reader(inherited); // a pipe's reader, such as `head`, may close the pipe early
     try {
         return play(inherited, url);

@@ -48,6 +48,21 @@ void limit_outage(look_options& given,
         given.outage_within = std::chrono::ceil<holdfast::duration>(*timeout);
 }
 
+void print_list(const table& lines) {
+    const bool is_cut = lines.print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+    if (is_cut)
+        say("some names are cut; with -1 they are printed whole");
+}
+
+std::string what_server_did(const boost::system::error_code& failure) {
+    if (failure == holdfast::errc::refused)
+        return "refused";
+    if (failure == holdfast::store_errc::not_replicated)
+        return "answered without its replicas";
+    return "did not answer";
+}
+
 holdfast::duration outage_timeout(const look_options& given) {
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
     if (const auto of_url = time_in(given.server, "unavailable_timeout"))

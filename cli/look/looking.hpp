@@ -90,14 +90,20 @@ auto answer_of_server(Ask ask) {
     return std::move(*answer);
 }
 
+/// Prints a table of locks or counters on stdout. If names are cut, two of them may look alike, so
+/// stderr says how to see them.
+void print_list(const table&);
+
+/// Returns the verb of the sentence that reports a failed request, for example "refused".
+std::string what_server_did(const boost::system::error_code& failure);
+
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit
 /// status. Throws `usage_error` if the user gave several URLs.
 template <typename Look>
 int ask_server(const inheritance& inherited, look_options& given, Look look) {
     if (given.server.empty())
         given.server = server_urls(given.urls);
-    if (each_url(given.server).size() > 1)
-        throw usage_error{"this verb asks one server: give one URL"};
+    require_one_url(given.server);
     end_with_reader(inherited);
     try {
         holdfast::options how = reaching(given.server);
@@ -106,8 +112,7 @@ int ask_server(const inheritance& inherited, look_options& given, Look look) {
         holdfast::client home{std::move(how)};
         return look(home);
     } catch (const boost::system::system_error& failure) {
-        const bool refused = failure.code() == holdfast::errc::refused;
-        return last_words{}.report(failure, given.server, refused ? "refused" : "did not answer");
+        return last_words{}.report(failure, given.server, what_server_did(failure.code()));
     }
 }
 

@@ -117,7 +117,7 @@ void print_table(const lock_list& all, const known_counters& counted) {
         lines.add({each.name, word_of(each.kind), state_in_words(each.kind, each.state), "-", "-",
                    listeners_in_words(each.kind, each.state)});
     if (!all.locks.empty() || !counted.counters.empty())
-        lines.print(std::cout, form_of(STDOUT_FILENO));
+        print_list(lines);
     std::cout.flush();
 }
 

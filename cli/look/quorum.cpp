@@ -237,7 +237,7 @@ void print_quorum_table(const listing& all, std::size_t nodes) {
                    kind_in_words(lock.first), owners_in_short(lock.first),
                    left_in_words(lock.first)});
     if (!all.locks.empty())
-        lines.print(std::cout, form_of(STDOUT_FILENO));
+        print_list(lines);
     std::cout.flush();
 }
 
@@ -285,7 +285,10 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     } else if (!objection.empty()) {
         say("'" + printable(given.name) + "' " + objection);
     } else if (taken == 0) {
-        say("'" + printable(given.name) + (held ? "' was released meanwhile" : "' was free"));
+        say("'" + printable(given.name) +
+            (held                    ? "' was released meanwhile"
+             : before == unavailable ? "' is on none of the nodes that could be asked"
+                                     : "' was free"));
     }
     const auto away = static_cast<std::size_t>(
         std::ranges::count_if(seen, [](const node_state& one) { return !one.failure.empty(); }));

@@ -402,10 +402,14 @@ bool wait_report::may_draw() const {
 asio::awaitable<void> wait_report::tell() {
     // Most waits end before this pause ends, and need no message.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
+    if (may_draw())
+        show({}); // the server may take long to say who holds it
     co_await refuse_if_any_is_another(homes_, wanted_);
-    if (held_around_)
+    if (held_around_) {
+        clear();
         say(thing_ + " is held by a 'holdfast run' around this command (HOLDFAST_LOCKS): "
                      "this may wait until that one has ended");
+    }
     if (!wanted_.verbose && !live_)
         co_await stop_requested({});
     for (;;) {

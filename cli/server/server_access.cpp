@@ -62,7 +62,7 @@ std::optional<std::string> given_url(const std::optional<std::string>& option) {
     const char* const environment = std::getenv("HOLDFAST_URL");
     if (environment == nullptr)
         return std::nullopt;
-    if (*environment == '\0')
+    if (each_url(environment).empty())
         throw usage_error{"HOLDFAST_URL is set, but empty; give redis://HOST:PORT or unix:///PATH, "
                           "or unset it to use this machine's private server"};
     return environment;
@@ -173,6 +173,11 @@ std::vector<std::string> each_url(const std::string& urls) {
         start = next;
     }
     return all;
+}
+
+void require_one_url(const std::string& urls) {
+    if (each_url(urls).size() > 1)
+        throw usage_error{"this verb asks one server: give one URL"};
 }
 
 std::string server_urls(const std::vector<std::string>& options) {

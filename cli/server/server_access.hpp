@@ -32,6 +32,9 @@ std::string server_urls(const std::vector<std::string>& options);
 /// Splits the text of `server_urls` into its URLs.
 std::vector<std::string> each_url(const std::string& urls);
 
+/// Throws `usage_error` if these are several URLs, for a verb that asks one server.
+void require_one_url(const std::string& urls);
+
 /// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL
 /// does not have that parameter.
 std::string parameter_of(const std::string& url, std::string_view name);

@@ -200,7 +200,7 @@ std::vector<std::size_t> table::widths(std::size_t at_most) const {
     return widths;
 }
 
-void table::print(std::ostream& out, const output_form& form) const {
+bool table::print(std::ostream& out, const output_form& form) const {
     const std::vector<std::size_t> widths = this->widths(form.columns);
     std::vector<std::string> titles;
     for (const column& each : columns_)
@@ -210,6 +210,8 @@ void table::print(std::ostream& out, const output_form& form) const {
         << '\n';
     for (const auto& line : lines_)
         out << line_of(line, widths) << '\n';
+    return std::ranges::any_of(
+        lines_, [&](const auto& line) { return width_of(line.front()) > widths.front(); });
 }
 
 } // namespace cli

@@ -101,7 +101,8 @@ public:
     /// Adds a row. The row must have one cell for each column.
     void add(std::vector<std::string> cells);
 
-    void print(std::ostream&, const output_form&) const;
+    /// Returns whether a cell of the first column was cut.
+    bool print(std::ostream&, const output_form&) const;
 
 private:
     std::vector<std::size_t> widths(std::size_t at_most) const;

@@ -184,9 +184,9 @@ public:
     /// - `lease_lost`: another client may have had the lock already.
     /// - `not_owner`, `closed`, `forked`.
     /// - `would_deadlock`: the lock is released without waiting.
-    /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or
-    ///   refused it. The release is then repeated in the background. This thread no longer holds
-    ///   the lock.
+    /// - A failure of the store: it did not acknowledge the release in time (see
+    ///   `options::release_timeout`), or refused it. The release is then repeated in the
+    ///   background. This thread no longer holds the lock.
     void unlock() noexcept;
     void unlock(error_code&) noexcept;
 

@@ -105,8 +105,8 @@ public:
     /// Releases the lock. Afterwards this object holds nothing, even after an error. The errors
     /// are:
     /// - `lease_lost`: another client may have had the lock already.
-    /// - A failure of the store: it did not acknowledge the release within `release_timeout`, or
-    ///   refused it. The release is repeated in the background.
+    /// - A failure of the store: it did not acknowledge the release in time (see
+    ///   `options::release_timeout`), or refused it. The release is repeated in the background.
     /// - `would_deadlock` (the call runs on the executor of the client, or of a member's client):
     ///   the lock is released without waiting.
     void unlock() noexcept;

@@ -2,6 +2,7 @@
 // What is the same with each verb that asks a server: who is told what when that cannot be.
 #include "cli/program.hpp"
 #include "cli/server_test.hpp"
+#include "cli/terminal_session.hpp"
 
 #include <csignal>
 
@@ -69,6 +70,20 @@ TEST(NoServer, IsToldAtOnceByEachVerb) {
         EXPECT_THAT(is_finding ? told.out : told.err, HasSubstr("No such file or directory"));
         EXPECT_THAT(told.err, StartsWith(is_finding ? "" : "holdfast: cannot reach unix:///no/"));
     }
+}
+
+TEST(NoServer, IsWaitedForVisiblyOnATerminal) {
+    const std::string nobody = "HOLDFAST_URL=redis+sentinel://127.0.0.1:1/service";
+    for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+             {"ls"}, {"inspect", "job"}, {"wait", "job"}, {"latch", "set", "gate", "1"}}) {
+        std::vector<std::string> words{program_path()};
+        words.insert(words.end(), verb.begin(), verb.end());
+        terminal_session terminal{words, {nobody, "TERM=xterm"}};
+        terminal.expect("waiting for the server, ");
+    }
+    terminal_session terminal{{program_path(), "run", "job", "true"}, {nobody, "TERM=xterm"}};
+    terminal.expect("waiting for lock 'job', ");
+    EXPECT_THAT(terminal.expect("\x1b[K"), Not(HasSubstr(";"))) << "before the server was asked";
 }
 
 TEST(NoServer, IsNoOutputForProgramsButADoctors) {

@@ -340,6 +340,7 @@ TEST_P(Look, ShowsTheHolderOfALockWithALongName) {
     let_jvm_hold(std::string(200, 'n'));
     terminal_session table{{program_path(), "ls"}, {"HOLDFAST_URL=" + url(), "TERM=dumb"}};
     EXPECT_THAT(table.expect("Redisson 8743c9c0 thread 49"), HasSubstr("nnn..."));
+    table.expect("some names are cut; with -1 they are printed whole");
 }
 
 TEST_P(Look, SaysWhichRightIsMissing) {

@@ -68,6 +68,7 @@ protected:
         const boost::json::value lock = told_of({"inspect", "--json", name});
         EXPECT_TRUE(lock.at("held").as_bool()) << lock;
         EXPECT_GT(lock.at("token").to_number<std::uint64_t>(), 0U) << "each grant has one here";
+        EXPECT_EQ(lock.at("last_token"), lock.at("token"));
         const boost::json::value& owner = lock.at("owners").at(0);
         EXPECT_TRUE(owner.at("is_holdfast").as_bool());
         EXPECT_EQ(owner.at("client").at("label").as_string(), "sh") << lock;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program on three servers: `run`, and what the other verbs say of a lock there. A node votes
 // when a lease is over since it started, so the leases here are short.
+#include "cli/json_shape.hpp"
 #include "cli/program.hpp"
 #include "support/redis_server.hpp"
 
@@ -8,6 +9,9 @@
 
 #include <array>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +19,9 @@
 namespace holdfast::cli_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Quorum : public ::testing::Test {
@@ -116,6 +122,69 @@ TEST_F(Quorum, WithoutAMajorityItIsUnavailable) {
     const ended no = run(with_urls({"run", "-n", "--lease", "2", "job", "true"}));
     EXPECT_EQ(no.status, 69) << no.err;
     EXPECT_THAT(no.err, StartsWith("holdfast: cannot reach "));
+}
+
+TEST_F(Quorum, OnlyTheNodesThatAreAwayAreNamedAsSuch) {
+    std::string all;
+    for (const std::string& each : urls())
+        all += (all.empty() ? "" : " ") + each + "?lease_time=1s";
+    ASSERT_TRUE(eventually([&] { return uptime_of(0) >= 3; })) << "it does not vote before";
+    node(1).stop();
+    node(2).stop();
+    const std::string no = run({"run", "-n", "job", "true"}, all).err;
+    EXPECT_THAT(no,
+                AllOf(HasSubstr("node 2: "), HasSubstr("node 3: "), Not(HasSubstr("node 1: "))));
+    const ended told = run({"doctor", "--json"}, all);
+    EXPECT_EQ(told.status, 69);
+    const auto& findings = boost::json::parse(told.out).at("findings").as_array();
+    ASSERT_EQ(findings.size(), 2U);
+    const std::string votes = findings[0].at("what").as_string().c_str();
+    EXPECT_THAT(votes, AllOf(StartsWith("no majority of the 3 nodes can vote; "),
+                             Not(HasSubstr("node 1: ")), Not(HasSubstr("somebody"))));
+    EXPECT_THAT(findings[1].at("what").as_string().c_str(),
+                StartsWith("1 of 3 nodes answer; these do not: "));
+}
+
+TEST_F(Quorum, JsonHasTheFieldsOfTheHelp) {
+    using names = std::set<std::string>;
+    const names of_quorum{"name", "held", "majority", "nodes"};
+    const names of_node{"server", "reached", "held", "lock", "failure"};
+    const auto told = [&](std::vector<std::string> verb) {
+        return boost::json::parse(run(with_urls(std::move(verb))).out);
+    };
+    const boost::json::value free = told({"inspect", "--json", "job"});
+    EXPECT_EQ(fields_of(free), of_quorum);
+    EXPECT_EQ(fields_of(free.at("nodes").at(0)), of_node);
+    program holder{until_closed()};
+    ASSERT_EQ(holder.line(), "held");
+    ASSERT_TRUE(eventually([&] { return is_held_at(0) && is_held_at(1) && is_held_at(2); }));
+    const boost::json::value held = told({"inspect", "--json", "job"});
+    EXPECT_EQ(fields_of(held), of_quorum);
+    EXPECT_EQ(fields_of(held.at("nodes").at(0)), of_node);
+    EXPECT_EQ(fields_of(held.at("nodes").at(0).at("lock")), fields_of_lock);
+    const boost::json::value list = told({"ls", "--json"});
+    EXPECT_EQ(fields_of(list), (names{"locks", "complete", "nodes", "majority", "unreachable"}));
+    names of_listed = fields_of_lock;
+    of_listed.insert("nodes");
+    EXPECT_EQ(fields_of(list.at("locks").at(0)), of_listed);
+    for (const bool released : {true, false}) {
+        const boost::json::value taken = told({"unlock", "--force", "--yes", "--json", "job"});
+        EXPECT_EQ(fields_of(taken),
+                  (names{"name", "released", "released_nodes", "majority", "was"}));
+        EXPECT_EQ(taken.at("released").as_bool(), released);
+        EXPECT_EQ(fields_of(taken.at("was").at(0)), of_node);
+    }
+    EXPECT_EQ(fields_of(told({"wait", "--json", "job"})), (names{"name", "free", "waited_ms"}));
+}
+
+TEST_F(Quorum, UnlockWithoutAMajorityDoesNotSayThatTheLockWasFree) {
+    node(1).stop();
+    node(2).stop();
+    const ended told = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err,
+                StartsWith("holdfast: 'job' is on none of the nodes that could be asked\n"
+                           "holdfast: 2 nodes could not be asked, and may still have it"));
 }
 
 TEST_F(Quorum, ALostMajorityStopsTheCommand) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every verb at a cluster and behind Sentinels, and what happens when another server takes over.
+#include "cli/json_shape.hpp"
 #include "cli/program.hpp"
 #include "support/on_each_server.hpp"
 #include "support/redis_cluster.hpp"
@@ -131,6 +132,23 @@ TEST_P(SeveralServers, EachVerbIsAtHomeThere) {
                 HasSubstr(is_cluster() ? "a lock each, spread over the cluster" : "a lock each "));
 }
 
+TEST_P(SeveralServers, JsonHasTheFieldsOfTheHelp) {
+    json_has_one_shape(url(), "shaped");
+}
+
+TEST_P(SeveralServers, NamesThatLsPrintsWorkWithEachVerb) {
+    const std::string shops_url = url() + "?prefix=shop:";
+    program holder{until_closed(), shops_url};
+    ASSERT_EQ(holder.line(), "held");
+    EXPECT_TRUE(is_locked("shop:job"));
+    EXPECT_TRUE(eventually([&] { return run({"ls", "-1"}, shops_url).out == "job\n"; }));
+    const ended told = run({"inspect", "--json", "job"}, shops_url);
+    EXPECT_EQ(boost::json::parse(told.out).at("name").as_string(), "job");
+    EXPECT_EQ(run({"wait", "-w", "0", "job"}, shops_url).status, 1);
+    EXPECT_EQ(run({"unlock", "--force", "--yes", "job"}, shops_url).status, 0);
+    EXPECT_EQ(holder.end().status, 75);
+}
+
 TEST_P(SeveralServers, EachLockOfRunIsTakenThere) {
     const std::vector<std::vector<std::string>> all{{"-s"},
                                                     {"-x"},
@@ -212,6 +230,15 @@ TEST_P(SeveralServers, UnlockWaitsForTheNewPrimary) {
     const ended forced = run({"unlock", "--force", "--yes", "job"}, url());
     EXPECT_EQ(forced.status, 0) << forced.err;
     EXPECT_EQ(holder.end().status, 75);
+}
+
+TEST_P(SeveralServers, VerbsThatReadAndLatchesWaitForTheNewPrimary) {
+    servers().keeper_of("job").stop();
+    program looker{{"inspect", "job"}, url()}, waiter{{"wait", "job"}, url()};
+    program setter{{"latch", "set", "{job}", "1"}, url()};
+    EXPECT_EQ(looker.end().out, "'job' is free\n");
+    EXPECT_EQ(waiter.end().status, 0);
+    EXPECT_EQ(setter.end().status, 0);
 }
 
 TEST_P(SeveralServers, BenchWaitsForTheNewPrimary) {

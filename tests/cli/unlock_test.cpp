@@ -219,6 +219,13 @@ TEST_P(Bench, MeasuresAndLeavesNothingBehind) {
                       HasSubstr("8 threads, one lock (hand-off inside this process)")));
 }
 
+TEST_P(Bench, SaysThatReplicasAreMissing) {
+    const ended told =
+        run({"bench", "-t", "10ms", "--replicas", "1"}, url() + "?unavailable_timeout=200ms");
+    EXPECT_EQ(told.status, 69);
+    EXPECT_THAT(told.err, HasSubstr(" answered without its replicas: 0 of 1 replicas confirmed"));
+}
+
 TEST_P(Bench, NeedsNoRightThatALockDoesNotNeed) {
     server().command({"ACL", "SETUSER", "default", "-type", "-pubsub", "-hgetall"});
     const ended told = run({"bench", "-t", "10ms"}, url());

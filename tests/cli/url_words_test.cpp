@@ -55,6 +55,10 @@ TEST_P(UrlWords, BlanksAroundUrlsAreIgnored) {
     EXPECT_THAT(told_of(" " + url() + "  " + url() + "\n" + url() + " ", 64),
                 AllOf(HasSubstr("URLs 1 and 2 are the same server")));
     EXPECT_THAT(told_of(url() + "?frob=1 ", 64), StartsWith("holdfast: HOLDFAST_URL: "));
+    EXPECT_THAT(told_of("  ", 64), StartsWith("holdfast: HOLDFAST_URL is set, but empty"));
+    const std::string quorum = url() + "  redis://127.0.0.1:1 redis://127.0.0.1:2";
+    for (const char* const verb : {"demo", "bench"})
+        EXPECT_EQ(run({verb}, quorum).err, "holdfast: this verb asks one server: give one URL\n");
 }
 
 TEST_P(UrlWords, ClusterSchemeAtAPlainServerNamesTheSchemeToWrite) {

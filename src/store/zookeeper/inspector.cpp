@@ -379,6 +379,7 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
         found.token = std::max(found.token, each.token);
         found.owners.push_back(owner_from(std::move(each)));
     }
+    found.last_token = found.token; // no earlier hold had a greater token
     std::vector<node_owner> waiters = co_await read_owners(*home_, std::move(seen.waiters));
     for (node_owner& each : waiters)
         found.waiters.push_back(waiter_from(std::move(each)));

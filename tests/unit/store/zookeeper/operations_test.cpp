@@ -46,6 +46,7 @@ TEST_F(Inspector, TellsHoldersAndWaitersWhoeverTheyAre) {
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->kind, key_kind::lock);
     EXPECT_EQ(seen->token, grant.token);
+    EXPECT_EQ(seen->last_token, grant.token);
     ASSERT_THAT(seen->owners, SizeIs(1));
     EXPECT_EQ(seen->owners[0].text, to_string(held.owner));
     EXPECT_TRUE(seen->owners[0].is_holdfast);
