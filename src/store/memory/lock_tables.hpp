@@ -278,6 +278,8 @@ public:
     /// Returns the owners to notify after the lock was taken away from its holder.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
+    /// Makes `known` the same as `waiting()`. Returns whether it was different.
+    bool read_waiting(const lock_name&, owners& known) const;
     /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports

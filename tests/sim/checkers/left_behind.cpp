@@ -44,7 +44,7 @@ void left_behind::closed(const seat& place) {
 }
 
 bool left_behind::of_closed_program(const std::string& owner) const {
-    return closed_.contains(client_in(owner));
+    return !closed_.empty() && closed_.contains(client_in(owner));
 }
 
 bool left_behind::wanted(int name, const std::string& owner) const {
@@ -89,7 +89,8 @@ void left_behind::look() {
 void left_behind::watch_places(int name) {
     for (const std::string& owner : world_.counting(name)) {
         if (world_.client_of(owner) < 0 || of_closed_program(owner) || wanted(name, owner)) {
-            empty_places_.erase(owner);
+            if (!empty_places_.empty())
+                empty_places_.erase(owner);
             continue;
         }
         const time_point since = empty_places_.emplace(owner, world_.clock.now()).first->second;
