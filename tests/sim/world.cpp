@@ -171,6 +171,8 @@ void world::after_step() {
 
 void world::at_rest() {
     look_at_server();
+    for (claim* const c : books.believed())
+        c->is_believed = c->held.owns_lock();
     checks_->at_rest();
 }
 
@@ -187,19 +189,30 @@ sighting sighting_of(holding held) {
     return now;
 }
 
+bool is_still(sighting& last, const memory::server_state& machine, const lock_name& name) {
+    if (last.shows_nobody())
+        return true;
+    if (last.owners.size() != 1 || !last.permits.empty())
+        return false;
+    const std::optional<duration> left = machine.left_of(name, last.owner);
+    last.remaining = left.value_or(last.remaining);
+    return left.has_value();
+}
+
 void world::look_at_server() {
+    const auto machine = primary_state(server);
     const server_stamp stamp_now = stamp();
     const bool only_time_has_passed = stamp_now.is_same_state(sighted_at_);
     sighted_at_ = stamp_now;
     for (int name = 0; name < names(); ++name) {
-        if (only_time_has_passed && seen(name).shows_nobody())
+        sighting& before = sightings_[static_cast<std::size_t>(name)];
+        if (only_time_has_passed && is_still(before, *machine, name_of(name)))
             continue;
         sighting now;
         if (how.counts(name) == counter_kind::permits)
             now = look_at_permits(name);
         else if (std::optional<holding> held = lock_at(server, name_of(name)))
             now = sighting_of(std::move(*held));
-        sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
             tell_of_holder(log, {.name = name}, client_of(now.owner), now);
         before = std::move(now);

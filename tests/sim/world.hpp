@@ -193,6 +193,9 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
+/// Brings the sighting up to date if only time has passed since it was made. Returns false if the
+/// lock must be read anew.
+bool is_still(sighting&, const memory::server_state&, const lock_name&);
 /// Returns the lock with this name. Returns an empty result if the lock is free or the name is not
 /// a lock.
 std::optional<holding> lock_at(const memory::server&, const lock_name&);
@@ -204,7 +207,8 @@ public:
     ~world();
 
     asio::io_context services; ///< never runs; see client_executor()
-    asio::io_context io;
+    /// Only one thread uses it, so it need not lock its mutexes.
+    asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     memory::server server{clock};
     const rules how;

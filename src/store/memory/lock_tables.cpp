@@ -84,6 +84,14 @@ std::optional<holding> exclusive_table::inspect(const lock_name& name) const {
     return told;
 }
 
+std::optional<duration> exclusive_table::left_of(const lock_name& name,
+                                                 const std::string& owner) const {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end() || found->second.owner != owner || is_over(found->second))
+        return std::nullopt;
+    return clock_.left(found->second.ends_at).value_or(duration::max());
+}
+
 std::vector<std::string> exclusive_table::held() const {
     std::vector<std::string> names;
     for (const auto& [name, held] : locks_)

@@ -128,6 +128,9 @@ public:
 
     /// Returns the state of the lock. Empty: the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
+    /// Returns the remaining lease of this holder; `duration::max()`: it never ends. The result is
+    /// empty if the owner does not hold the lock.
+    std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
     /// Takes the lock away from its holder, and gives it to `owner`.

@@ -231,6 +231,13 @@ std::optional<holding> server_state::lock_at(const lock_name& name) const {
     return holding_of(name);
 }
 
+std::optional<duration> server_state::left_of(const lock_name& name,
+                                              const std::string& owner) const {
+    const guard lock_it{mutex_};
+    const std::optional<duration> of_token = has_.tokens.left_of(name, owner);
+    return of_token ? of_token : has_.locks.left_of(name, owner);
+}
+
 std::optional<holding> server_state::holding_of(const lock_name& name) const {
     if (std::optional<holding> token = has_.tokens.inspect(name)) {
         token->tells = token->owners.front() != foreign_owner;

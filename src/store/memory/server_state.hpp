@@ -167,6 +167,10 @@ public:
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
+    /// Returns the remaining lease of the single holder of a lock; `duration::max()`: it never
+    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
+    /// lock.
+    std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). look() explains
     /// `deadline`.
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,

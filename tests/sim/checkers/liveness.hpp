@@ -76,7 +76,7 @@ private:
             last_believed_[p] = world_.clock.now();
         believers_.clear();
         for (const claim* c : world_.books.believed())
-            if (c->held.owns_lock())
+            if (c->is_believed)
                 believers_.emplace_back(c->who.client, c->who.name);
         for (const place& p : believers_)
             last_believed_[p] = world_.clock.now();

@@ -153,20 +153,22 @@ void realm::after_step() {
 void realm::look_at_servers() {
     for (int server = 0; server < servers(); ++server) {
         node& of = node_at(server);
-        const std::uint64_t changes = primary_state(of.server)->changes();
+        const auto machine = primary_state(of.server);
+        const std::uint64_t changes = machine->changes();
         const bool only_time_has_passed = of.changes_seen == changes;
         of.changes_seen = changes;
         for (int name = 0; name < names(); ++name)
-            if (!only_time_has_passed || !seen({server, name}).shows_nobody())
-                look_at({server, name});
+            if (!only_time_has_passed ||
+                !is_still(sighting_at({server, name}), *machine, name_of(name)))
+                look_at({server, name}, *machine);
     }
 }
 
-void realm::look_at(spot where) {
+void realm::look_at(spot where, const memory::server_state& machine) {
     sighting now;
-    if (std::optional<holding> held = lock_at(node_at(where.server).server, name_of(where.name)))
+    if (std::optional<holding> held = machine.lock_at(name_of(where.name)))
         now = sighting_of(std::move(*held));
-    sighting& before = sightings_[static_cast<std::size_t>(where.server * names_ + where.name)];
+    sighting& before = sighting_at(where);
     if (before.owner != now.owner) {
         const terminal* const home = home_of(now.owner);
         tell_of_holder(log, {.name = where.name, .server = where.server}, home ? home->program : -1,

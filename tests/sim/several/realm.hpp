@@ -163,7 +163,8 @@ public:
     ~realm();
 
     asio::io_context services; ///< never runs; see client_executor()
-    asio::io_context io;
+    /// Only one thread uses it, so it need not lock its mutexes.
+    asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     std::deque<node> nodes;
     const customs ways;
@@ -238,7 +239,10 @@ public:
 private:
     void after_step();
     void look_at_servers();
-    void look_at(spot);
+    void look_at(spot, const memory::server_state&);
+    sighting& sighting_at(spot where) {
+        return sightings_[static_cast<std::size_t>(where.server * names_ + where.name)];
+    }
     void sent(terminal&, const memory::request&, const memory::fate&);
     void in_doubt(spot, bool beyond_promise, duration from_now = {});
     void all_in_doubt(int server, bool beyond_promise);
