@@ -259,9 +259,9 @@ asio::awaitable<void> engine::nap(time_point until) {
 asio::awaitable<void> engine::nap(alarm& sleep, time_point until) {
     if (stopped_)
         co_return;
-    naps_.insert(&sleep);
+    const auto entry = naps_.insert(naps_.end(), &sleep);
     co_await sleep.wait_until(until);
-    naps_.erase(&sleep);
+    naps_.erase(entry);
     ring_if_quiet();
 }
 

@@ -22,9 +22,9 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -404,7 +404,7 @@ private:
     std::size_t unpromising_ = 0; // number of tasks that close() does not wait for
     std::size_t loops_ = 0;       // number of background loops, including the loops of the store
     std::uint64_t last_number_ = 0;
-    std::set<alarm*> naps_;
+    std::list<alarm*> naps_; // in the order of their start, so that a simulation is repeatable
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;

@@ -56,6 +56,8 @@ struct claim {
     const unsigned wants;
     duration longest;       ///< longest lease time that was requested
     bool told_lost = false; ///< whether a callback on lost() ran
+    /// whether the caller believes in the lease, as of the moment when the tasks came to rest
+    bool is_believed = true;
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
     std::optional<time_point> first_seen; ///< time at which the checkers saw the lease first
     /// time since which the server shows another owner or no owner

@@ -16,12 +16,24 @@ namespace holdfast::sim {
 /// Clock rates may differ by this factor without harm; holdfast promises that.
 constexpr double rate_promised = 1.01;
 
+void act_if_due(std::vector<delayed>& all, std::size_t step) {
+    const auto waits = [step](const delayed& d) { return d.step > step; };
+    if (std::ranges::all_of(all, waits))
+        return;
+    const auto due = std::stable_partition(all.begin(), all.end(), waits);
+    std::vector<delayed> now{std::make_move_iterator(due), std::make_move_iterator(all.end())};
+    all.erase(due, all.end());
+    for (delayed& d : now)
+        d.act();
+}
+
 world::world(std::uint64_t seed, rules r, int names)
     : how{r}
     , chance{seed}
     , further{~seed}
     , replicas{*this, seed}
     , sightings_(static_cast<std::size_t>(names))
+    , queues_(static_cast<std::size_t>(names))
     , doubt_until_(static_cast<std::size_t>(names))
     , set_since_(static_cast<std::size_t>(names))
     , checks_{std::make_unique<inspection>(*this)} {
@@ -95,7 +107,10 @@ void world::close_began(seat& place) {
 }
 
 int world::client_of(const std::string& owner) const {
-    const auto found = identities_.find(client_in(owner));
+    const std::string_view identity = client_in(owner);
+    if (identities_.empty() || identity.size() != identities_.begin()->first.size())
+        return -1; // all identities of holdfast clients have the same length
+    const auto found = identities_.find(identity);
     return found == identities_.end() ? -1 : found->second;
 }
 
@@ -150,23 +165,19 @@ world::blunder world::about_to_throw(subject who) {
 
 void world::after_step() {
     ++steps_;
-    const auto due = std::stable_partition(delayed_.begin(), delayed_.end(),
-                                           [&](const delayed& d) { return d.step > steps_; });
-    std::vector<delayed> now{std::make_move_iterator(due), std::make_move_iterator(delayed_.end())};
-    delayed_.erase(due, delayed_.end());
-    for (delayed& d : now)
-        d.act();
+    act_if_due(delayed_, steps_);
     checks_->after_step();
 }
 
 void world::at_rest() {
     look_at_server();
+    for (claim* const c : books.believed())
+        c->is_believed = c->held.owns_lock();
     checks_->at_rest();
 }
 
 std::optional<holding> lock_at(const memory::server& at, const lock_name& name) {
-    std::optional<holding> held = inspect(at, name);
-    return held && held->kind != key_kind::other ? std::move(held) : std::nullopt;
+    return primary_state(at)->lock_at(name);
 }
 
 sighting sighting_of(holding held) {
@@ -178,14 +189,30 @@ sighting sighting_of(holding held) {
     return now;
 }
 
+bool is_still(sighting& last, const memory::server_state& machine, const lock_name& name) {
+    if (last.shows_nobody())
+        return true;
+    if (last.owners.size() != 1 || !last.permits.empty())
+        return false;
+    const std::optional<duration> left = machine.left_of(name, last.owner);
+    last.remaining = left.value_or(last.remaining);
+    return left.has_value();
+}
+
 void world::look_at_server() {
+    const auto machine = primary_state(server);
+    const server_stamp stamp_now = stamp();
+    const bool only_time_has_passed = stamp_now.is_same_state(sighted_at_);
+    sighted_at_ = stamp_now;
     for (int name = 0; name < names(); ++name) {
+        sighting& before = sightings_[static_cast<std::size_t>(name)];
+        if (only_time_has_passed && is_still(before, *machine, name_of(name)))
+            continue;
         sighting now;
         if (how.counts(name) == counter_kind::permits)
             now = look_at_permits(name);
         else if (std::optional<holding> held = lock_at(server, name_of(name)))
             now = sighting_of(std::move(*held));
-        sighting& before = sightings_[static_cast<std::size_t>(name)];
         if (before.owner != now.owner)
             tell_of_holder(log, {.name = name}, client_of(now.owner), now);
         before = std::move(now);
@@ -207,9 +234,8 @@ sighting world::look_at_permits(int name) const {
 }
 
 std::optional<std::int64_t> world::counter(int name) const {
-    const counter_kind kind = how.counts(name).value_or(counter_kind::semaphore);
-    const counter_state found = primary_state(server)->inspect_counter(name_of(name), kind, {});
-    return found.exists ? std::optional{found.value + found.taken} : std::nullopt;
+    return primary_state(server)->count_of(name_of(name),
+                                           how.counts(name).value_or(counter_kind::semaphore));
 }
 
 bool world::is_set(int name) const {
@@ -386,8 +412,17 @@ void world::stranger_gives_up(int name, const std::string& owner, duration wait)
     primary_state(server)->stranger_leaves(name_of(name), owner, wait);
 }
 
-std::vector<std::string> world::waiting(int name) const {
-    return primary_state(server)->waiting(name_of(name));
+const world::shown_queue& world::queue_of(int name) const {
+    read_queue& last = queues_[static_cast<std::size_t>(name)];
+    const auto machine = primary_state(server);
+    const std::uint64_t changes = machine->changes();
+    if (last.machine == machine.get() && last.changes == changes)
+        return last.shown;
+    last.machine = machine.get();
+    last.changes = changes;
+    if (machine->read_waiting(name_of(name), last.shown.owners))
+        ++last.shown.version;
+    return last.shown;
 }
 
 std::vector<std::string> world::counting(int name) const {

@@ -23,6 +23,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -82,6 +83,14 @@ inline asio::any_io_executor client_executor(asio::io_context& runs, asio::io_co
 }
 
 class inspection;
+
+/// Function that runs after a number of steps of a world.
+struct delayed {
+    std::size_t step;
+    std::function<void()> act;
+};
+/// Runs the functions whose step has come, and removes them.
+void act_if_due(std::vector<delayed>&, std::size_t step);
 
 /// Limits and settings of a world.
 struct rules {
@@ -163,6 +172,8 @@ struct sighting {
 
     std::map<std::string, duration> permits{}; ///< remaining lease of each permit, by id
 
+    bool shows_nobody() const { return owner.empty() && permits.empty(); }
+
     /// Returns whether the server shows the whole claim. A claim may have several permits.
     bool shows(const claim& c) const {
         if (c.permits.empty())
@@ -182,6 +193,9 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
+/// Brings the sighting up to date if only time has passed since it was made. Returns false if the
+/// lock must be read anew.
+bool is_still(sighting&, const memory::server_state&, const lock_name&);
 /// Returns the lock with this name. Returns an empty result if the lock is free or the name is not
 /// a lock.
 std::optional<holding> lock_at(const memory::server&, const lock_name&);
@@ -193,7 +207,8 @@ public:
     ~world();
 
     asio::io_context services; ///< never runs; see client_executor()
-    asio::io_context io;
+    /// Only one thread uses it, so it need not lock its mutexes.
+    asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     memory::server server{clock};
     const rules how;
@@ -250,7 +265,14 @@ public:
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
     void stranger_gives_up(int name, const std::string& owner, duration wait);
-    std::vector<std::string> waiting(int name) const; ///< owners in the queue of a fair lock
+    /// Queue of a fair lock as the server shows it.
+    struct shown_queue {
+        std::vector<std::string> owners{}; ///< the next waiter first
+        std::uint64_t version = 0;         ///< number that grows when the owners change
+    };
+    /// Returns the queue of a fair lock. The reference is valid as long as the world.
+    const shown_queue& queue_of(int name) const;
+    const std::vector<std::string>& waiting(int name) const { return queue_of(name).owners; }
     /// waiting holdfast clients with a position that has not expired
     std::vector<std::string> counting(int name) const;
     /// State of the server (`server_stamp`). While the stamp is the same, holders and queues have
@@ -261,6 +283,12 @@ public:
         std::uint64_t clock_changes = 0;
         time_point now{};
         bool operator==(const server_stamp&) const = default;
+        /// Returns whether at most time has passed between the two stamps. Time ends holds, and
+        /// begins none.
+        bool is_same_state(server_stamp other) const {
+            other.now = now;
+            return *this == other;
+        }
     };
     server_stamp stamp() const;
     /// Returns `to_string(owner)`. The text is valid until the next call for another owner.
@@ -271,7 +299,11 @@ public:
     bool jvms_came() const { return jvms_came_; } ///< whether JVMs have joined a queue
 
     int names() const { return static_cast<int>(sightings_.size()); }
-    static lock_name name_of(int number) { return "lock" + std::to_string(number); }
+    static const lock_name& name_of(int number) {
+        static const std::array<lock_name, 10> all{"lock0", "lock1", "lock2", "lock3", "lock4",
+                                                   "lock5", "lock6", "lock7", "lock8", "lock9"};
+        return all.at(static_cast<std::size_t>(number));
+    }
     static int number_of(std::string_view name) { return name.back() - '0'; }
     int client_of(const std::string& owner) const; ///< number of the client; -1: a foreign client
     /// Returns the owner that requested this permit. Returns an empty text if the permit is not
@@ -316,13 +348,15 @@ private:
     void in_doubt(int name, duration from_now = {});
     void all_in_doubt();
 
-    struct delayed {
-        std::size_t step;
-        std::function<void()> act;
-    };
-
     const time_point start_ = clock.now();
     std::vector<sighting> sightings_;
+    server_stamp sighted_at_{};
+    struct read_queue {
+        const void* machine = nullptr;
+        std::uint64_t changes = 0;
+        shown_queue shown{};
+    };
+    mutable std::vector<read_queue> queues_; ///< queue of each fair lock at the last look
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
     by_text<int> identities_;              ///< number of the seat, by identity of the program

@@ -227,13 +227,12 @@ namespace {
 /// Pause between two attempts to release a hold, in ms.
 constexpr duration orphans_pause{500};
 
-asio::awaitable<release_answer> release_once(std::shared_ptr<server_connection> way, hold what) {
+asio::awaitable<release_answer> release_once(server_connection& way, const hold& what) {
     const sent_request asked{{verb::release, what.name.text, {&what, 1}}};
     std::function<release_answer(server_state&)> execute = [what](server_state& server) {
         return server.release(what);
     };
-    const auto got = co_await way->call(asked, std::move(execute));
-    co_return got.said;
+    return way.call(asked, std::move(execute), said_only<release_answer>);
 }
 
 } // namespace
@@ -261,7 +260,7 @@ asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what)
         if (!self->is_left(what) || self->server_connection_->closed())
             break;
         try {
-            (void)co_await release_once(self->server_connection_, what);
+            (void)co_await release_once(*self->server_connection_, what);
             self->forget(what);
         } catch (const boost::system::system_error&) {
             continue; // try again after the pause
@@ -269,16 +268,27 @@ asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what)
     }
 }
 
-asio::awaitable<release_answer> release_or_keep(std::shared_ptr<server_connection> way,
-                                                std::shared_ptr<orphans> left, hold what) {
+namespace {
+
+asio::awaitable<release_answer> release_and_keep(std::shared_ptr<server_connection> way,
+                                                 std::shared_ptr<orphans> left, hold what) {
     try {
-        const release_answer said = co_await release_once(std::move(way), what);
+        const release_answer said = co_await release_once(*way, what);
         left->forget(what);
         co_return said;
     } catch (const boost::system::system_error&) {
         left->keep(what);
         throw;
     }
+}
+
+} // namespace
+
+asio::awaitable<release_answer> release_or_keep(std::shared_ptr<server_connection> way,
+                                                std::shared_ptr<orphans> left, hold what) {
+    if (!way->keeps_orphans())
+        return release_once(*way, what);
+    return release_and_keep(std::move(way), std::move(left), std::move(what));
 }
 
 } // namespace holdfast::memory

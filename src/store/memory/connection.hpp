@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,23 +81,27 @@ public:
 
     void begin(); ///< subscribes to announcements; call it once, before the first request
 
-    /// Runs `execute`, which returns a T, at the server. Uses the reply to update the estimate of
-    /// the server's clock. Does not wait beyond `answer_by`. Throws `errc::unreachable`,
-    /// `errc::outcome_unknown` or `errc::closed`.
-    template <typename T>
-    asio::awaitable<reply<T>> call(const sent_request& what,
-                                   std::function<T(server_state&)> execute) {
-        return call<T>(decide(what), what, std::move(execute), time_point::max());
+    /// Runs `execute`, which returns a T, at the server. Updates the estimate of the server's clock
+    /// from the reply. Returns what `then` makes of the reply. Does not wait beyond `answer_by`.
+    /// Throws `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
+    template <typename T, typename Then>
+    asio::awaitable<std::invoke_result_t<Then, reply<T>>>
+    call(const sent_request& what, std::function<T(server_state&)> execute, Then then) {
+        return call<T>(decide(what), what, std::move(execute), time_point::max(), std::move(then));
     }
 
     /// Returns the faults and delays that the test has chosen for a request (its `fate`). Some
     /// callers must know them before they send the request.
     fate decide(sent_request what) const;
-    template <typename T>
-    asio::awaitable<reply<T>> call(const fate& f, const sent_request& what,
-                                   std::function<T(server_state&)> execute, time_point answer_by) {
-        return carry<T>(shared_from_this(), f, confirmation_for(what, answer_by),
-                        std::move(execute), answer_by);
+    template <typename T, typename Then>
+    asio::awaitable<std::invoke_result_t<Then, reply<T>>>
+    call(fate f, const sent_request& what, std::function<T(server_state&)> execute,
+         time_point answer_by, Then then) {
+        auto sent = std::make_shared<parcel<T>>();
+        sent->meets = std::move(f);
+        sent->wanted = confirmation_for(what, answer_by);
+        sent->execute = std::move(execute);
+        return carry<T>(shared_from_this(), std::move(sent), answer_by, std::move(then));
     }
 
     /// Makes all running requests fail. None of them reaches the server later.
@@ -149,21 +154,24 @@ private:
     };
     template <typename T>
     struct parcel : pending_request {
+        fate meets;
+        confirmation wanted;
+        std::function<T(server_state&)> execute;
+        reply<T> blank{}; ///< reply before the server has executed the request
         std::optional<reply<T>> answer;
     };
     /// Guard that registers a request while a caller waits for its reply. If the connection moves
     /// to another machine in the meantime, the request fails.
     class awaited_here;
 
+    template <typename T, typename Then>
+    static asio::awaitable<std::invoke_result_t<Then, reply<T>>>
+    carry(std::shared_ptr<server_connection>, std::shared_ptr<parcel<T>>, time_point answer_by,
+          Then);
     template <typename T>
-    static asio::awaitable<reply<T>> carry(std::shared_ptr<server_connection>, fate, confirmation,
-                                           std::function<T(server_state&)> execute,
-                                           time_point answer_by);
+    void arrive(std::shared_ptr<server_state> there, std::shared_ptr<parcel<T>>);
     template <typename T>
-    void arrive(std::shared_ptr<server_state> there, fate, confirmation, reply<T> blank,
-                std::function<T(server_state&)> execute, std::shared_ptr<parcel<T>>);
-    template <typename T>
-    void send_back(const fate&, reply<T>, std::shared_ptr<parcel<T>>);
+    void send_back(reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const sent_request&, time_point answer_by) const;
     /// Calls `told` with an empty text when enough replicas have confirmed the write, or with the
     /// reason when the wait fails.
@@ -230,16 +238,23 @@ private:
     std::list<pending_request*>::iterator entry_;
 };
 
+/// Returns only what the server said. For `call`.
+template <typename T>
+T said_only(reply<T> got) {
+    return std::move(got.said);
+}
+
 [[noreturn]] void fail_closed();
 [[noreturn]] void fail_unreachable();
 [[noreturn]] void fail_outcome_unknown();
 [[noreturn]] void fail_overloaded();
 [[noreturn]] void fail_denied();
 
-template <typename T>
-asio::awaitable<reply<T>>
-server_connection::carry(std::shared_ptr<server_connection> self, fate f, confirmation wanted,
-                         std::function<T(server_state&)> execute, time_point answer_by) {
+template <typename T, typename Then>
+asio::awaitable<std::invoke_result_t<Then, reply<T>>>
+server_connection::carry(std::shared_ptr<server_connection> self, std::shared_ptr<parcel<T>> sent,
+                         time_point answer_by, Then then) {
+    const fate& f = sent->meets;
     if (self->closed_)
         fail_closed();
     self->deaf_ = self->deaf_ || f.wake_up_lost;
@@ -248,19 +263,15 @@ server_connection::carry(std::shared_ptr<server_connection> self, fate f, confir
     if (f.overloaded)
         fail_overloaded();
 
-    reply<T> blank{};
-    blank.sent_at = self->now();
-    blank.clock = self->server_clock_;
+    sent->blank.sent_at = self->now();
+    sent->blank.clock = self->server_clock_;
     const duration timeout = self->command_timeout_;
     const time_point limit =
-        std::min(answer_by, blank.sent_at + std::min(timeout, f.cut_off.value_or(timeout)));
-    const auto sent = std::make_shared<parcel<T>>();
+        std::min(answer_by, self->now() + std::min(timeout, f.cut_off.value_or(timeout)));
     sent->connection = self->connection_;
     if (!f.request_lost) {
-        auto arrive = [self, there = self->server_, f, wanted, blank, execute, sent] {
-            self->arrive<T>(there, f, wanted, blank, execute, sent);
-        };
-        self->at(blank.sent_at + f.request_delay, std::move(arrive));
+        auto arrive = [self, there = self->server_, sent] { self->arrive<T>(there, sent); };
+        self->at(self->now() + f.request_delay, std::move(arrive));
     }
     if (!sent->answer && !sent->refused) {
         const awaited_here listed{*self, *sent};
@@ -277,25 +288,21 @@ server_connection::carry(std::shared_ptr<server_connection> self, fate f, confir
             self->give_up_connection();
         fail_outcome_unknown();
     }
-    const reply<T>& got = *sent->answer;
+    reply<T>& got = *sent->answer;
     got.clock->learn(got.sent_at, got.received_at, got.server_now);
     self->met_ = true;
     self->forgets_before_ = std::max(self->forgets_before_, got.forgets_before);
     if (f.denied)
         fail_denied();
-    co_return got;
+    co_return then(std::move(got));
 }
 
 template <typename T>
-void server_connection::arrive(std::shared_ptr<server_state> there, fate f, confirmation wanted,
-                               reply<T> answer, std::function<T(server_state&)> execute,
+void server_connection::arrive(std::shared_ptr<server_state> there,
                                std::shared_ptr<parcel<T>> sent) {
-    if (there->stands_still()) {
-        auto later = [this, there, f, wanted, answer, execute, sent] {
-            arrive<T>(there, f, wanted, answer, execute, sent);
-        };
-        return when_it_goes_on(*there, std::move(later));
-    }
+    if (there->stands_still())
+        return when_it_goes_on(*there, [this, there, sent] { arrive<T>(there, sent); });
+    const fate& f = sent->meets;
     if (!there->is_primary()) {
         sent->refused = true;
         return at(now() + f.answer_delay, [sent] { deliver(*sent); });
@@ -303,7 +310,8 @@ void server_connection::arrive(std::shared_ptr<server_state> there, fate f, conf
     if (is_by_session())
         there->prolong_session(home_.client, session_time_);
     const std::uint64_t before = there->writes();
-    answer.said = f.denied ? T{} : execute(*there);
+    reply<T> answer = std::move(sent->blank);
+    answer.said = f.denied ? T{} : sent->execute(*there);
     const std::uint64_t after = there->writes();
     const bool is_of_today = sent->connection == connection_;
     if (is_of_today && after != before)
@@ -311,15 +319,16 @@ void server_connection::arrive(std::shared_ptr<server_state> there, fate f, conf
     answer.server_now = there->now();
     answer.forgets_before = there->forgets_before();
     if (f.executed_again && !f.denied)
-        at(now() + *f.executed_again, [there, execute] {
+        at(now() + *f.executed_again, [there, sent] {
             if (there->is_primary() && !there->stands_still())
-                (void)execute(*there);
+                (void)sent->execute(*there);
         });
+    confirmation wanted = sent->wanted;
     if (wanted.replicas == 0 || f.denied)
-        return send_back(f, std::move(answer), sent);
-    auto told = [this, f, answer = std::move(answer), sent](std::string unconfirmed) mutable {
+        return send_back(std::move(answer), std::move(sent));
+    auto told = [this, answer = std::move(answer), sent](std::string unconfirmed) mutable {
         answer.unconfirmed = std::move(unconfirmed);
-        send_back(f, std::move(answer), sent);
+        send_back(std::move(answer), sent);
     };
     const std::uint64_t write = is_of_today ? last_write_ : after;
     wanted.until = now() + wanted.within;
@@ -328,10 +337,11 @@ void server_connection::arrive(std::shared_ptr<server_state> there, fate f, conf
 }
 
 template <typename T>
-void server_connection::send_back(const fate& f, reply<T> answer, std::shared_ptr<parcel<T>> sent) {
-    if (f.answer_lost)
+void server_connection::send_back(reply<T> answer, std::shared_ptr<parcel<T>> sent) {
+    if (sent->meets.answer_lost)
         return;
-    at(now() + f.answer_delay, [this, sent, answer = std::move(answer)]() mutable {
+    const time_point when = now() + sent->meets.answer_delay;
+    at(when, [this, sent = std::move(sent), answer = std::move(answer)]() mutable {
         answer.received_at = now();
         sent->answer = std::move(answer);
         deliver(*sent);

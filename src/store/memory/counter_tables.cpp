@@ -345,10 +345,12 @@ std::optional<counter_state> permit_table::inspect(const lock_name& name) const 
     const auto found = pools_.find(name.text);
     if (found == pools_.end() || clock_.is_over(found->second.ends_at))
         return std::nullopt;
-    pool now = found->second;
-    take_back_expired(now);
-    return counter_state{
-        .exists = true, .value = now.free, .taken = static_cast<std::int64_t>(now.held.size())};
+    const pool& here = found->second;
+    const std::int64_t over = std::ranges::count_if(
+        here.held, [this](const auto& each) { return clock_.is_over(each.second); });
+    return counter_state{.exists = true,
+                         .value = here.free + over,
+                         .taken = static_cast<std::int64_t>(here.held.size()) - over};
 }
 
 std::map<std::string, duration> permit_table::held(const lock_name& name) const {

@@ -78,7 +78,18 @@ std::optional<holding> exclusive_table::inspect(const lock_name& name) const {
     const auto found = locks_.find(name.text);
     if (found == locks_.end() || is_over(found->second))
         return std::nullopt;
-    return holding{{found->second.owner}, clock_.left(found->second.ends_at)};
+    holding told;
+    told.owners.push_back(found->second.owner);
+    told.remaining = clock_.left(found->second.ends_at);
+    return told;
+}
+
+std::optional<duration> exclusive_table::left_of(const lock_name& name,
+                                                 const std::string& owner) const {
+    const auto found = locks_.find(name.text);
+    if (found == locks_.end() || found->second.owner != owner || is_over(found->second))
+        return std::nullopt;
+    return clock_.left(found->second.ends_at).value_or(duration::max());
 }
 
 std::vector<std::string> exclusive_table::held() const {
@@ -505,11 +516,23 @@ fair_table::owners fair_table::next(const lock_name& name) const {
 
 fair_table::owners fair_table::waiting(const lock_name& name) const {
     owners all;
-    const auto found = queues_.find(name.text);
-    if (found != queues_.end())
-        for (const waiter& each : found->second)
-            all.push_back(each.owner);
+    (void)read_waiting(name, all);
     return all;
+}
+
+bool fair_table::read_waiting(const lock_name& name, owners& known) const {
+    const auto found = queues_.find(name.text);
+    const std::size_t count = found == queues_.end() ? 0 : found->second.size();
+    bool differs = known.size() != count;
+    known.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string& owner = found->second[i].owner;
+        if (known[i] == owner)
+            continue;
+        known[i] = owner;
+        differs = true;
+    }
+    return differs;
 }
 
 fair_table::owners fair_table::counting(const lock_name& name) const {

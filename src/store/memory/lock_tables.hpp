@@ -130,6 +130,9 @@ public:
 
     /// Returns the state of the lock. Empty: the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
+    /// Returns the remaining lease of this holder; `duration::max()`: it never ends. The result is
+    /// empty if the owner does not hold the lock.
+    std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
     /// Takes the lock away from its holder, and gives it to `owner`.
@@ -280,6 +283,8 @@ public:
     /// Returns the owners to notify after the lock was taken away from its holder.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
+    /// Makes `known` the same as `waiting()`. Returns whether it was different.
+    bool read_waiting(const lock_name&, owners& known) const;
     /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports

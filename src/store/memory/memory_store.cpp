@@ -40,6 +40,19 @@ std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::
     return some;
 }
 
+/// Returns an attempt with this verdict. Its times, clock and confirmation come from the reply.
+template <typename T>
+remote::attempt attempt_of(reply<T> got, verdict said) {
+    remote::attempt outcome;
+    outcome.said = said;
+    outcome.server_now = got.server_now;
+    outcome.sent_at = got.sent_at;
+    outcome.received_at = got.received_at;
+    outcome.clock = std::move(got.clock);
+    outcome.unconfirmed = std::move(got.unconfirmed);
+    return outcome;
+}
+
 } // namespace
 
 std::optional<std::string> objection_to_name(const lock_name& name) {
@@ -88,11 +101,13 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_o
     };
     said_of_all held;
     std::string unconfirmed;
+    const auto then = [&](reply<said_of_all> got) {
+        held = std::move(got.said);
+        unconfirmed = std::move(got.unconfirmed);
+        return true;
+    };
     try {
-        const auto got =
-            co_await server_connection_->call(f, asked, std::move(execute), how.answer_by);
-        held = got.said;
-        unconfirmed = got.unconfirmed;
+        (void)co_await server_connection_->call(f, asked, std::move(execute), how.answer_by, then);
     } catch (const boost::system::system_error& e) {
         for (std::size_t i = 0; i < holds.size(); ++i)
             to.failed(i, e);
@@ -122,8 +137,7 @@ asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name
     std::function<std::optional<holding>(server_state&)> execute = [name](server_state& server) {
         return server.inspect(name);
     };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
-    co_return got.said;
+    return server_connection_->call(asked, std::move(execute), said_only<std::optional<holding>>);
 }
 
 asio::awaitable<forced> memory_inspector::force_release(lock_name name, std::string only_from) {
@@ -156,17 +170,14 @@ memory_inspector::force_by(time_point deadline, const lock_name& name, const std
         [name, only_from, kind,
          over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.force(name, only_from, kind, over_there); };
-    auto got = co_await server_connection_->call(asked, std::move(execute));
-    if (got.said.other)
-        throw_wrong_type(got.said.other, kind ? words_for(*kind) : "a lock");
-    outcome = std::move(got.said.what);
-    remote::attempt seen;
-    seen.said = got.said.late ? verdict::late : verdict::granted;
-    seen.server_now = got.server_now;
-    seen.sent_at = got.sent_at;
-    seen.received_at = got.received_at;
-    seen.clock = got.clock;
-    co_return seen;
+    return server_connection_->call(
+        asked, std::move(execute), [kind, &outcome](reply<forced_verdict> got) {
+            if (got.said.other)
+                throw_wrong_type(got.said.other, kind ? words_for(*kind) : "a lock");
+            outcome = std::move(got.said.what);
+            const verdict said = got.said.late ? verdict::late : verdict::granted;
+            return attempt_of(std::move(got), said);
+        });
 }
 
 asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
@@ -174,8 +185,7 @@ asio::awaitable<std::uint64_t> memory_inspector::last_token(lock_name name) {
     std::function<std::uint64_t(server_state&)> execute = [name](server_state& server) {
         return server.last_token(name);
     };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
-    co_return got.said;
+    return server_connection_->call(asked, std::move(execute), said_only<std::uint64_t>);
 }
 
 asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name name) {
@@ -183,8 +193,8 @@ asio::awaitable<std::optional<lock_state>> memory_inspector::describe(lock_name 
     std::function<std::optional<lock_state>(server_state&)> execute = [name](server_state& server) {
         return server.describe(name);
     };
-    auto got = co_await server_connection_->call(asked, std::move(execute));
-    co_return std::move(got.said);
+    return server_connection_->call(asked, std::move(execute),
+                                    said_only<std::optional<lock_state>>);
 }
 
 asio::awaitable<lock_list> memory_inspector::list(std::string pattern, std::size_t limit) {
@@ -192,8 +202,7 @@ asio::awaitable<lock_list> memory_inspector::list(std::string pattern, std::size
     std::function<lock_list(server_state&)> execute = [pattern, limit](server_state& server) {
         return server.list(pattern, limit);
     };
-    auto got = co_await server_connection_->call(asked, std::move(execute));
-    co_return std::move(got.said);
+    return server_connection_->call(asked, std::move(execute), said_only<lock_list>);
 }
 
 asio::awaitable<std::unique_ptr<watch>> memory_inspector::listen(lock_name name, alarm& wake) {
@@ -236,8 +245,8 @@ asio::awaitable<answer> lock_place::look() {
     if (attempts_.found_busy() && is_told_ && !subscriber_)
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
-    co_return co_await attempts_.look(
-        std::move(send), remote::poll_bound_of(want_, context_.poll_bound), after_the_end);
+    return attempts_.look(std::move(send), remote::poll_bound_of(want_, context_.poll_bound),
+                          after_the_end);
 }
 
 asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
@@ -250,23 +259,23 @@ asio::awaitable<remote::attempt> lock_place::request(time_point deadline) {
         [want = want_, over_there = asked.deadline](server_state& server) {
             return server.look(want, over_there);
         };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
+    return server_connection_->call(asked, std::move(execute), [this](reply<verdict_on_look> got) {
+        return attempt_from(std::move(got));
+    });
+}
+
+remote::attempt lock_place::attempt_from(reply<verdict_on_look> got) {
     round_trip_ = got.received_at - got.sent_at;
-    if (got.said.other)
-        throw_wrong_type(got.said.other, words_for(want_.kind));
-    remote::attempt outcome;
-    outcome.said = got.said.said;
-    outcome.left = got.said.left;
-    outcome.holder_tells = got.said.holder_tells;
-    outcome.token = got.said.token;
-    outcome.queued = got.said.queued || remote::may_be_marked(want_, outcome.said);
-    outcome.joined_now = got.said.joined_now;
-    outcome.server_now = got.server_now;
-    outcome.sent_at = got.sent_at;
-    outcome.received_at = got.received_at;
-    outcome.clock = got.clock;
-    outcome.unconfirmed = got.unconfirmed;
-    co_return outcome;
+    const verdict_on_look said = got.said;
+    if (said.other)
+        throw_wrong_type(said.other, words_for(want_.kind));
+    remote::attempt outcome = attempt_of(std::move(got), said.said);
+    outcome.left = said.left;
+    outcome.holder_tells = said.holder_tells;
+    outcome.token = said.token;
+    outcome.queued = said.queued || remote::may_be_marked(want_, said.said);
+    outcome.joined_now = said.joined_now;
+    return outcome;
 }
 
 void lock_place::listen() {
@@ -301,20 +310,6 @@ void fail_if_refused(const std::string& why) {
         throw boost::system::system_error{make_error_code(errc::refused), why};
 }
 
-/// Returns an attempt with this verdict. The times, the clock and the confirmation are taken from
-/// the reply.
-template <typename T>
-remote::attempt attempt_of(const reply<T>& got, verdict said) {
-    remote::attempt outcome;
-    outcome.said = said;
-    outcome.server_now = got.server_now;
-    outcome.sent_at = got.sent_at;
-    outcome.received_at = got.received_at;
-    outcome.clock = got.clock;
-    outcome.unconfirmed = got.unconfirmed;
-    return outcome;
-}
-
 } // namespace
 
 std::unique_ptr<place> memory_counters::line_up(counter_ask want, alarm& wake) {
@@ -344,12 +339,15 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
         [what, memory = memory(),
          over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.change(what, over_there, memory); };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
-    if (got.said.other)
-        throw_wrong_type(got.said.other, words_for(what.kind));
-    fail_if_refused(got.said.refused);
-    outcome = got.said.what;
-    co_return attempt_of(got, got.said.late ? verdict::late : verdict::granted);
+    return server_connection_->call(
+        asked, std::move(execute), [&what, &outcome](reply<change_verdict> got) {
+            if (got.said.other)
+                throw_wrong_type(got.said.other, words_for(what.kind));
+            fail_if_refused(got.said.refused);
+            outcome = std::move(got.said.what);
+            const verdict said = got.said.late ? verdict::late : verdict::granted;
+            return attempt_of(std::move(got), said);
+        });
 }
 
 asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_kind kind) {
@@ -359,10 +357,11 @@ asio::awaitable<counter_state> memory_counters::inspect(lock_name name, counter_
                                                    client = context_.client](server_state& server) {
         return found{server.other_kind(name, kind), server.inspect_counter(name, kind, client)};
     };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
-    if (got.said.first)
-        throw_wrong_type(got.said.first, words_for(kind));
-    co_return got.said.second;
+    return server_connection_->call(asked, std::move(execute), [kind](reply<found> got) {
+        if (got.said.first)
+            throw_wrong_type(got.said.first, words_for(kind));
+        return got.said.second;
+    });
 }
 
 asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::string pattern,
@@ -372,8 +371,7 @@ asio::awaitable<counter_list> memory_counters::list(counter_kind kind, std::stri
         [kind, pattern, limit, client = context_.client](server_state& server) {
             return server.list_counters(kind, pattern, limit, client);
         };
-    auto got = co_await server_connection_->call(asked, std::move(execute));
-    co_return std::move(got.said);
+    return server_connection_->call(asked, std::move(execute), said_only<counter_list>);
 }
 
 counter_place::counter_place(std::shared_ptr<server_connection> way, const store_context& context,
@@ -390,7 +388,7 @@ asio::awaitable<answer> counter_place::look() {
         listen();
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     const duration after_the_lease{is_told() ? 1 : 0};
-    co_return co_await attempts_.look(std::move(send), context_.poll_bound, after_the_lease);
+    return attempts_.look(std::move(send), context_.poll_bound, after_the_lease);
 }
 
 asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
@@ -401,15 +399,21 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
         [want = want_, memory = context_.request_memory,
          over_there = server_connection_->server_clock()->no_later_than(deadline)](
             server_state& server) { return server.count(want, over_there, memory); };
-    const auto got = co_await server_connection_->call(asked, std::move(execute));
-    if (got.said.other)
-        throw_wrong_type(got.said.other, words_for(want_.kind));
-    fail_if_refused(got.said.refused);
-    remote::attempt outcome = attempt_of(got, got.said.said);
-    outcome.left = got.said.left;
+    return server_connection_->call(asked, std::move(execute), [this](reply<count_verdict> got) {
+        return attempt_from(std::move(got));
+    });
+}
+
+remote::attempt counter_place::attempt_from(reply<count_verdict> got) const {
+    const count_verdict said = std::move(got.said);
+    if (said.other)
+        throw_wrong_type(said.other, words_for(want_.kind));
+    fail_if_refused(said.refused);
+    remote::attempt outcome = attempt_of(std::move(got), said.said);
+    outcome.left = said.left;
     if (!is_told()) // the rate may be raised, or permits may be returned, without a notification
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
-    co_return outcome;
+    return outcome;
 }
 
 void counter_place::listen() {
@@ -434,7 +438,7 @@ asio::awaitable<void> counter_place::leave() {
             server.give_back(want, memory);
             return true;
         };
-    co_await server_connection_->call(asked, std::move(execute));
+    (void)co_await server_connection_->call(asked, std::move(execute), said_only<nothing>);
     attempts_.left();
 }
 

@@ -65,6 +65,7 @@ private:
     /// the reply tells them when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
+    remote::attempt attempt_from(reply<count_verdict>) const;
     void listen();
 
     std::shared_ptr<server_connection> server_connection_;
@@ -176,6 +177,7 @@ public:
 
 private:
     asio::awaitable<remote::attempt> request(time_point deadline);
+    remote::attempt attempt_from(reply<verdict_on_look>);
     void listen();
 
     std::shared_ptr<server_connection> server_connection_;

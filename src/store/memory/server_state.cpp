@@ -226,6 +226,18 @@ std::optional<holding> server_state::inspect(const lock_name& name) const {
     return found;
 }
 
+std::optional<holding> server_state::lock_at(const lock_name& name) const {
+    const guard lock_it{mutex_};
+    return holding_of(name);
+}
+
+std::optional<duration> server_state::left_of(const lock_name& name,
+                                              const std::string& owner) const {
+    const guard lock_it{mutex_};
+    const std::optional<duration> of_token = has_.tokens.left_of(name, owner);
+    return of_token ? of_token : has_.locks.left_of(name, owner);
+}
+
 std::optional<holding> server_state::holding_of(const lock_name& name) const {
     if (std::optional<holding> token = has_.tokens.inspect(name)) {
         token->tells = token->owners.front() != foreign_owner;
@@ -525,6 +537,11 @@ std::vector<std::string> server_state::waiting(const lock_name& name) const {
     return has_.fair.waiting(name);
 }
 
+bool server_state::read_waiting(const lock_name& name, std::vector<std::string>& known) const {
+    const guard lock_it{mutex_};
+    return has_.fair.read_waiting(name, known);
+}
+
 std::vector<std::string> server_state::counting(const lock_name& name) const {
     const guard lock_it{mutex_};
     return has_.fair.counting(name);
@@ -569,6 +586,11 @@ std::optional<std::int64_t> server_state::all_there_are(const lock_name& name,
         return has_.counters.value(name);
     const std::optional<counter_state> found = has_.permits.inspect(name);
     return found ? std::optional{found->value + found->taken} : has_.counters.value(name);
+}
+
+std::optional<std::int64_t> server_state::count_of(const lock_name& name, counter_kind kind) const {
+    const guard lock_it{mutex_};
+    return all_there_are(name, kind);
 }
 
 count_verdict server_state::count(const counter_ask& want, std::optional<microseconds> deadline,
@@ -644,8 +666,10 @@ counter_state server_state::state_of_counter(const lock_name& name, counter_kind
     if (kind == counter_kind::rate)
         return has_.rates.state(name, client); // rate limiters have no subscribers
     counter_state found;
-    if (kind == counter_kind::permits && has_.permits.inspect(name)) {
-        found = *has_.permits.inspect(name);
+    const std::optional<counter_state> permits =
+        kind == counter_kind::permits ? has_.permits.inspect(name) : std::nullopt;
+    if (permits) {
+        found = *permits;
     } else if (const std::optional<std::int64_t> value = has_.counters.value(name)) {
         found.exists = true;
         found.value = *value;

@@ -167,6 +167,13 @@ public:
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     std::optional<holding> inspect(const lock_name&) const;
+    /// Returns the lock with this name. The result is empty if the lock is free or the name is not
+    /// a lock.
+    std::optional<holding> lock_at(const lock_name&) const;
+    /// Returns the remaining lease of the single holder of a lock; `duration::max()`: it never
+    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
+    /// lock.
+    std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). look() explains
     /// `deadline`.
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
@@ -185,6 +192,9 @@ public:
                                   const rate_table::drawer& client) const;
     counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
                                const rate_table::drawer& client) const;
+    /// Returns the value of a semaphore or a latch. For a leased semaphore, it is the number of all
+    /// permits, held and free. The result is empty if there is no such counter.
+    std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
     /// Returns the other kind that uses the name, as text for messages. Returns null if no other
@@ -263,6 +273,7 @@ public:
     void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
+    bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
     /// Returns a number that grows with each call that may have changed a holder or a queue. It
     /// does not grow when time passes.

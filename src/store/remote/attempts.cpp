@@ -60,7 +60,15 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             // if the user has the permission for TIME.
             co_return unanswered();
 
-        const attempt got = co_await request(send, until.at);
+        const open_request sent = begin_request(until.at);
+        attempt got;
+        try {
+            got = co_await send(until.at);
+        } catch (const boost::system::system_error& failure) {
+            note_failure(sent, failure.code());
+            throw;
+        }
+        note_reply(sent, got);
         if (got.said != verdict::late)
             queued_ = got.queued;
         if (got.said == verdict::granted) {
@@ -94,29 +102,28 @@ attempts::limit attempts::next_limit(bool first) const {
     return {want_.give_up_at, true};
 }
 
-asio::awaitable<attempt> attempts::request(const sender& send, time_point deadline) {
-    const time_point settled_before = settled_at_;
-    const time_point unanswered_before = unanswered_until_;
+attempts::open_request attempts::begin_request(time_point deadline) {
+    const open_request sent{settled_at_, unanswered_until_};
     settled_at_ = std::max(settled_at_, deadline);
     unanswered_until_ = std::max(unanswered_until_, deadline);
-    attempt got;
-    try {
-        got = co_await send(deadline);
-    } catch (const boost::system::system_error& failure) {
-        if (was_not_carried_out(failure.code())) {
-            settled_at_ = settled_before;
-            unanswered_until_ = unanswered_before;
-        }
-        throw;
-    }
+    return sent;
+}
+
+void attempts::note_failure(const open_request& sent, const error_code& failure) {
+    if (!was_not_carried_out(failure))
+        return;
+    settled_at_ = sent.settled_before;
+    unanswered_until_ = sent.unanswered_before;
+}
+
+void attempts::note_reply(const open_request& sent, const attempt& got) {
     learn_clock(got);
     // This reply says nothing about an earlier request that is still on its way and whose deadline
     // has not passed. A "late" reply says nothing about the lock either, because the script returns
     // it before it examines the lock.
     const bool looked = got.said != verdict::late && !got.not_looked_at;
-    const bool tells_all = looked && got.sent_at > unanswered_before;
-    unanswered_until_ = tells_all ? none : unanswered_before;
-    co_return got;
+    const bool tells_all = looked && got.sent_at > sent.unanswered_before;
+    unanswered_until_ = tells_all ? none : sent.unanswered_before;
 }
 
 void attempts::learn_clock(const attempt& got) {

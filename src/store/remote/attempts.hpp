@@ -121,7 +121,14 @@ private:
         bool is_callers;
     };
     limit next_limit(bool first) const;
-    asio::awaitable<attempt> request(const sender&, time_point deadline);
+    /// Values of `settled_at_` and `unanswered_until_` before a request was sent.
+    struct open_request {
+        time_point settled_before;
+        time_point unanswered_before;
+    };
+    open_request begin_request(time_point deadline);
+    void note_failure(const open_request&, const error_code&);
+    void note_reply(const open_request&, const attempt&);
     static void learn_clock(const attempt&);
     answer granted(const attempt&) const;
     answer busy(const attempt&, duration poll_bound, duration after_the_end);

@@ -59,7 +59,9 @@ private:
             world_.violated("capacity", name,
                             std::to_string(count) + " permits are held, of " +
                                 std::to_string(last.most));
-        last.held = held;
+        if (count != static_cast<std::int64_t>(last.held.size()) ||
+            std::ranges::any_of(held, is_new))
+            last.held = held;
         last.most = all;
     }
 

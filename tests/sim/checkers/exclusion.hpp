@@ -125,7 +125,7 @@ private:
     void note_writers() {
         std::set<std::pair<int, int>> believed;
         for (const claim* c : world_.books.believed())
-            if (!c->reads && c->held.owns_lock())
+            if (!c->reads && c->is_believed)
                 believed.insert({c->who.client, c->who.name});
         believed_before_.insert(believed.begin(), believed.end());
         for (const std::pair<int, int>& each : believed_before_)

@@ -22,7 +22,7 @@ public:
 
     void look() {
         for (const claim* c : world_.books.believed())
-            if (world_.promised(*c) && c->held.owns_lock())
+            if (world_.promised(*c) && c->is_believed)
                 check(*c, world_.seen(c->who.name));
     }
 
@@ -75,7 +75,7 @@ public:
         if (!world_.how.by_session())
             return;
         for (const claim* c : world_.books.believed())
-            if (c->held.owns_lock() && world_.clock.now() > end_of(*c))
+            if (c->is_believed && world_.clock.now() > end_of(*c))
                 world_.violated("leases end as asked", c->who.name,
                                 c->owner + " is believed to hold for longer");
     }
@@ -238,7 +238,7 @@ public:
 
     void look() {
         for (claim* c : world_.books.believed()) {
-            if (c->held.owns_lock())
+            if (c->is_believed)
                 watch_believer(*c);
             else
                 check_told(*c);

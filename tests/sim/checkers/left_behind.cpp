@@ -44,16 +44,16 @@ void left_behind::closed(const seat& place) {
 }
 
 bool left_behind::of_closed_program(const std::string& owner) const {
-    return closed_.contains(client_in(owner));
+    return !closed_.empty() && closed_.contains(client_in(owner));
 }
 
 bool left_behind::wanted(int name, const std::string& owner) const {
-    const int client = world_.client_of(owner);
     // A hold that lasts as long as the session does not expire by itself, so the client must
     // release a lost hold too.
-    const bool is_somebodys =
-        world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner);
-    if (client < 0 || is_somebodys)
+    if (world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner))
+        return true;
+    const int client = world_.client_of(owner);
+    if (client < 0)
         return true;
     // several waiters of one client may be in the queue at the same time
     if (world_.how.is_fair(name))
@@ -88,8 +88,9 @@ void left_behind::look() {
 /// becomes the first in the queue.
 void left_behind::watch_places(int name) {
     for (const std::string& owner : world_.counting(name)) {
-        if (world_.client_of(owner) < 0 || of_closed_program(owner) || wanted(name, owner)) {
-            empty_places_.erase(owner);
+        if (wanted(name, owner) || of_closed_program(owner)) {
+            if (!empty_places_.empty())
+                empty_places_.erase(owner);
             continue;
         }
         const time_point since = empty_places_.emplace(owner, world_.clock.now()).first->second;
@@ -106,10 +107,10 @@ void left_behind::watch_places(int name) {
 void left_behind::watch(int name, ghosts& seen) {
     const sighting& now = world_.seen(name);
     std::erase_if(seen, [&](const auto& each) {
-        return !now.shows(each.first) || of_closed_program(each.first) || wanted(name, each.first);
+        return !now.shows(each.first) || wanted(name, each.first) || of_closed_program(each.first);
     });
     for (const std::string& owner : now.owners)
-        if (!of_closed_program(owner) && !wanted(name, owner))
+        if (!wanted(name, owner) && !of_closed_program(owner))
             check(name, owner, seen.emplace(owner, world_.clock.now()).first->second);
 }
 

@@ -76,7 +76,7 @@ private:
             last_believed_[p] = world_.clock.now();
         believers_.clear();
         for (const claim* c : world_.books.believed())
-            if (c->held.owns_lock())
+            if (c->is_believed)
                 believers_.emplace_back(c->who.client, c->who.name);
         for (const place& p : believers_)
             last_believed_[p] = world_.clock.now();
@@ -95,7 +95,7 @@ private:
     bool a_jvm_is_first(int name) const {
         if (!world_.how.is_fair(name))
             return false;
-        const std::vector<std::string> waiting = world_.waiting(name);
+        const std::vector<std::string>& waiting = world_.waiting(name);
         return !waiting.empty() && world_.client_of(waiting.front()) < 0;
     }
 
@@ -183,8 +183,7 @@ public:
         const world::server_stamp stamp = world_.stamp();
         if (stamp == seen_at_)
             return;
-        seen_at_.now = stamp.now;
-        const bool only_time_has_passed = seen_at_ == stamp;
+        const bool only_time_has_passed = stamp.is_same_state(seen_at_);
         seen_at_ = stamp;
         for (int name = 0; name < world_.how.fair; ++name) {
             state& before = seen_[static_cast<std::size_t>(name)];
@@ -192,17 +191,18 @@ public:
                 continue; // time ends holds, and begins none
             std::string holder = world_.holder(name);
             if (holder != before.holder && queues(holder))
-                check(name, holder, before.queue);
+                check(name, holder, before.queue.owners);
             before.holder = std::move(holder);
-            if (!only_time_has_passed)
-                before.queue = world_.waiting(name);
+            const world::shown_queue& now = world_.queue_of(name);
+            if (before.queue.version != now.version)
+                before.queue = now;
         }
     }
 
 private:
     struct state {
         std::string holder{};
-        std::vector<std::string> queue{};
+        world::shown_queue queue{};
     };
 
     /// Returns whether the server may refuse the poll because it arrives after its deadline. Such a

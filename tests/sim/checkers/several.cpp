@@ -30,38 +30,36 @@ void remains::closed(const terminal& t) {
 }
 
 bool remains::is_of_closed(const std::string& owner) const {
-    return closed_.contains(client_in(owner));
+    return !closed_.empty() && closed_.contains(client_in(owner));
 }
 
-void remains::note_believed() {
-    believed_.clear();
-    for (const claim* const c : realm_.books.claims())
-        if (c->held.owns_lock())
-            for (share_of_claim& each : c->shares())
-                believed_.emplace_back(each.where, std::move(each.owner));
+namespace {
+
+bool believed(const std::vector<belief>& beliefs, spot where, const std::string& owner) {
+    return std::ranges::any_of(beliefs, [&](const belief& one) {
+        return std::ranges::any_of(one.shares, [&](const share_of_claim& each) {
+            return each.where == where && each.owner == owner;
+        });
+    });
 }
 
-bool remains::believed(spot where, const std::string& owner) const {
-    return std::ranges::any_of(
-        believed_, [&](const auto& each) { return each.first == where && each.second == owner; });
-}
+} // namespace
 
-void remains::look() {
-    note_believed();
+void remains::look(const std::vector<belief>& beliefs) {
     std::erase_if(unwanted_, [&](const auto& entry) {
         const auto& [where, owner] = entry.first;
-        return !realm_.seen(where).shows(owner) || believed(where, owner);
+        return !realm_.seen(where).shows(owner) || believed(beliefs, where, owner);
     });
     for (int server = 0; server < realm_.servers(); ++server)
         for (int name = 0; name < realm_.names(); ++name)
-            watch({server, name});
+            watch({server, name}, beliefs);
 }
 
-void remains::watch(spot where) {
+void remains::watch(spot where, const std::vector<belief>& beliefs) {
     for (const std::string& owner : realm_.seen(where).owners) {
         const terminal* const home = realm_.home_of(owner);
         const bool ends_by_itself = is_of_closed(owner) || abandoned_.contains(owner);
-        if (!home || ends_by_itself || believed(where, owner))
+        if (!home || ends_by_itself || believed(beliefs, where, owner))
             continue;
         const time_point now = realm_.clock.now();
         const time_point since = unwanted_.emplace(std::pair{where, owner}, now).first->second;

@@ -237,10 +237,11 @@ public:
                 compare(*all[i], *all[j]);
     }
 
-    void look() {
-        for (claim* const c : realm_.books.claims())
-            if (c->held.owns_lock())
-                check_believer(*c);
+    void look(const std::vector<belief>& beliefs) {
+        auto next = beliefs.begin(); // the beliefs are in the order of the claims
+        for (const claim* const c : realm_.books.claims())
+            if (next != beliefs.end() && next->of == c)
+                check_believer(*next++);
             else
                 check_told(*c);
     }
@@ -272,10 +273,11 @@ private:
         }
     }
 
-    void check_believer(claim& c) {
+    void check_believer(const belief& one) {
+        claim& c = *one.of;
         const duration left = c.held.remaining();
         std::size_t kept = 0, shown = 0;
-        for (const share_of_claim& each : c.shares()) {
+        for (const share_of_claim& each : one.shares) {
             const sighting& now = realm_.seen(each.where);
             const bool is_there = now.shows(each.owner);
             shown += is_there ? 1 : 0;
@@ -360,16 +362,17 @@ public:
         asked_.emplace(to_string(r.holds[0].owner), std::move(restarts));
     }
 
-    void look() {
-        for (const claim* const c : realm_.books.claims())
-            if (c->how == way::majority && c->held.owns_lock())
-                check(*c);
+    void look(const std::vector<belief>& beliefs) {
+        for (const belief& each : beliefs)
+            if (each.of->how == way::majority)
+                check(each);
     }
 
 private:
-    void check(const claim& c) {
+    void check(const belief& one) {
+        const claim& c = *one.of;
         std::size_t counting = 0;
-        for (const share_of_claim& each : c.shares())
+        for (const share_of_claim& each : one.shares)
             counting += each.hold->is_valid() && may_vote(each) ? 1 : 0;
         if (counting < c.needs())
             realm_.violated("votes", c.of.front().name,
@@ -402,7 +405,7 @@ public:
     explicit remains(realm& r)
         : realm_{r} {}
 
-    void look();
+    void look(const std::vector<belief>&);
     void sent(const memory::request&, const memory::fate&);
     void closed(const terminal&);
     void at_peace();
@@ -415,9 +418,7 @@ private:
         bool copied = false; ///< a copy of the attempt may arrive after the owner's release
     };
 
-    void watch(spot);
-    void note_believed();
-    bool believed(spot, const std::string& owner) const;
+    void watch(spot, const std::vector<belief>&);
     bool is_of_closed(const std::string& owner) const;
     duration settled_within(spot, const terminal& home) const;
     void check_rest(const char* when);
@@ -427,8 +428,6 @@ private:
     realm& realm_;
     /// time at which each hold became unwanted
     std::map<std::pair<spot, std::string>, time_point> unwanted_;
-    /// holds that a caller believes in now, with the owners
-    std::vector<std::pair<spot, std::string>> believed_;
     by_text<record> records_; ///< requests of each owner
     /// owners without a caller, in the form of `records_`
     std::set<std::string> abandoned_;
@@ -440,7 +439,8 @@ private:
 class audit {
 public:
     explicit audit(realm& r)
-        : together_{r}
+        : realm_{r}
+        , together_{r}
         , votes_{r}
         , deals_{r}
         , remains_{r} {}
@@ -449,10 +449,11 @@ public:
 
     /// Called when no task is ready any more and the clock has not moved yet.
     void at_rest() {
-        together_.look();
-        votes_.look();
+        const std::vector<belief> beliefs = realm_.beliefs();
+        together_.look(beliefs);
+        votes_.look(beliefs);
         deals_.look();
-        remains_.look();
+        remains_.look(beliefs);
     }
 
     void sent(const memory::request& r, const memory::fate& f) {
@@ -469,6 +470,7 @@ public:
     void at_the_end() { remains_.at_the_end(); }
 
 private:
+    const realm& realm_;
     together together_;
     votes votes_;
     deals deals_;

@@ -45,12 +45,10 @@ realm::realm(std::uint64_t seed, customs c, int servers, int names)
     : ways{std::move(c)}
     , chance{seed}
     , names_{names}
+    , sightings_(static_cast<std::size_t>(servers * names))
     , checks_{std::make_unique<audit>(*this)} {
-    for (int s = 0; s < servers; ++s) {
+    for (int s = 0; s < servers; ++s)
         nodes.emplace_back(clock);
-        for (int name = 0; name < names; ++name)
-            sightings_[{s, name}] = {};
-    }
 }
 
 realm::~realm() = default;
@@ -148,28 +146,43 @@ void realm::run_until(time_point end) {
 
 void realm::after_step() {
     ++steps_;
-    const auto due = std::stable_partition(delayed_.begin(), delayed_.end(),
-                                           [&](const delayed& d) { return d.step > steps_; });
-    std::vector<delayed> now{std::make_move_iterator(due), std::make_move_iterator(delayed_.end())};
-    delayed_.erase(due, delayed_.end());
-    for (delayed& d : now)
-        d.act();
+    act_if_due(delayed_, steps_);
     checks_->after_step();
 }
 
 void realm::look_at_servers() {
-    for (auto& [where, before] : sightings_) {
-        sighting now;
-        const memory::server& server = node_at(where.server).server;
-        if (std::optional<holding> held = lock_at(server, name_of(where.name)))
-            now = sighting_of(std::move(*held));
-        if (before.owner != now.owner) {
-            const terminal* const home = home_of(now.owner);
-            tell_of_holder(log, {.name = where.name, .server = where.server},
-                           home ? home->program : -1, now);
-        }
-        before = std::move(now);
+    for (int server = 0; server < servers(); ++server) {
+        node& of = node_at(server);
+        const auto machine = primary_state(of.server);
+        const std::uint64_t changes = machine->changes();
+        const bool only_time_has_passed = of.changes_seen == changes;
+        of.changes_seen = changes;
+        for (int name = 0; name < names(); ++name)
+            if (!only_time_has_passed ||
+                !is_still(sighting_at({server, name}), *machine, name_of(name)))
+                look_at({server, name}, *machine);
     }
+}
+
+void realm::look_at(spot where, const memory::server_state& machine) {
+    sighting now;
+    if (std::optional<holding> held = machine.lock_at(name_of(where.name)))
+        now = sighting_of(std::move(*held));
+    sighting& before = sighting_at(where);
+    if (before.owner != now.owner) {
+        const terminal* const home = home_of(now.owner);
+        tell_of_holder(log, {.name = where.name, .server = where.server}, home ? home->program : -1,
+                       now);
+    }
+    before = std::move(now);
+}
+
+std::vector<belief> realm::beliefs() const {
+    std::vector<belief> all;
+    for (claim* const c : books.claims())
+        if (c->held.owns_lock())
+            all.push_back({c, c->shares()});
+    return all;
 }
 
 std::string realm::holder(spot where) const {
@@ -222,6 +235,7 @@ void realm::step_clock(int server, duration by) {
         all_in_doubt(server, true);
     else
         of.stepped_back -= by;
+    of.changes_seen.reset();
     of.server.step_clock(by);
 }
 

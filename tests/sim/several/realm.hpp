@@ -85,6 +85,12 @@ struct claim {
     std::vector<share_of_claim> shares() const; ///< returns the current parts of the claim
 };
 
+/// Claim that its caller believes in.
+struct belief {
+    claim* of;
+    std::vector<share_of_claim> shares; ///< current parts of the claim
+};
+
 class accounts {
 public:
     using deals = std::map<std::uint64_t, deal>; // operations in the order of their start
@@ -123,6 +129,8 @@ struct node {
     std::vector<time_point> restarts{};
     duration stepped_back{};
     bool is_faithful = true; ///< whether the server has lost no data and has a right clock
+    /// number of changes of the server at the last look; empty: its clock was stepped since then
+    std::optional<std::uint64_t> changes_seen{};
 };
 
 /// Client of a program for one server, with its connection (`terminal`). Another client may replace
@@ -155,7 +163,8 @@ public:
     ~realm();
 
     asio::io_context services; ///< never runs; see client_executor()
-    asio::io_context io;
+    /// Only one thread uses it, so it need not lock its mutexes.
+    asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     std::deque<node> nodes;
     const customs ways;
@@ -207,8 +216,12 @@ public:
 
     int servers() const { return static_cast<int>(nodes.size()); }
     int names() const { return names_; }
-    static lock_name name_of(int number) { return world::name_of(number); }
-    const sighting& seen(spot where) const { return sightings_.at(where); }
+    static const lock_name& name_of(int number) { return world::name_of(number); }
+    const sighting& seen(spot where) const {
+        return sightings_[static_cast<std::size_t>(where.server * names_ + where.name)];
+    }
+    /// Returns the claims that their callers believe in now.
+    std::vector<belief> beliefs() const;
     std::string holder(spot) const; ///< returns the current holder; empty: the lock is free
     /// Returns the terminal of the client with this identity. Null: a foreign client.
     const terminal* home_of(const std::string& owner) const;
@@ -226,19 +239,18 @@ public:
 private:
     void after_step();
     void look_at_servers();
+    void look_at(spot, const memory::server_state&);
+    sighting& sighting_at(spot where) {
+        return sightings_[static_cast<std::size_t>(where.server * names_ + where.name)];
+    }
     void sent(terminal&, const memory::request&, const memory::fate&);
     void in_doubt(spot, bool beyond_promise, duration from_now = {});
     void all_in_doubt(int server, bool beyond_promise);
     time_point until(spot, std::map<int, time_point> node::*) const;
 
-    struct delayed {
-        std::size_t step;
-        std::function<void()> act;
-    };
-
     const int names_;
     const time_point start_ = clock.now();
-    std::map<spot, sighting> sightings_;
+    std::vector<sighting> sightings_; ///< by server and name
     by_text<const terminal*> identities_;
     std::vector<delayed> delayed_;
     std::size_t steps_ = 0;
