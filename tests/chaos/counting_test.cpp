@@ -71,17 +71,14 @@ TEST_P(Counting, AReleaseWhoseAnswerIsLostCountsOnce) {
 
 // [N4]
 TEST_P(Counting, AReleaseThatIsHeldUpAndGivenUpDoesNothingAfterwards) {
-    options how = through_proxy();
-    how.unavailable_timeout = 1ms;
-    how.close_timeout = 0ms;
-    client hasty{how};
-    counting_semaphore seats{hasty, "L"};
+    client home{hasty(proxy().socket_path())};
+    counting_semaphore seats{home, "L"};
     set(1);
     seats.release();
     proxy().hold_back();
     const error_code failed = thrown_by([&] { seats.release(); }).code;
     EXPECT_EQ(failed, errc::outcome_unknown);
-    hasty.close();
+    home.close();
     EXPECT_GT(proxy().bytes_held(), 0U);
     server().command({"CONFIG", "RESETSTAT"});
     proxy().let_go();
@@ -258,17 +255,14 @@ TEST_P(ChaosOfPermits, WhatACancelledCallerMayHaveTakenComesBack) {
 
 // [N4]
 TEST_P(ChaosOfPermits, ATakeThatIsHeldUpAndGivenUpTakesNothingAfterwards) {
-    options how = through_proxy();
-    how.unavailable_timeout = 1ms;
-    how.close_timeout = 0ms;
-    client hasty{how};
-    leased_semaphore seats{hasty, "L"};
+    client home{hasty(proxy().socket_path())};
+    leased_semaphore seats{home, "L"};
     begin_with(5);
     mine_ = seats.acquire();
     mine_.unlock();
     proxy().hold_back();
     EXPECT_EQ(thrown_by([&] { (void)seats.acquire(2); }).code, errc::outcome_unknown);
-    hasty.close();
+    home.close();
     EXPECT_GT(proxy().bytes_held(), 0U);
     server().command({"CONFIG", "RESETSTAT"});
     proxy().let_go();
@@ -286,7 +280,7 @@ protected:
         if (IsSkipped() || HasFatalFailure())
             return;
         options how = through_proxy();
-        how.lease_time = 3s;
+        how.lease_time = 15s;
         short_.emplace(how);
         renewed_.emplace(*short_, "L");
         begin_with(2);
@@ -306,7 +300,7 @@ protected:
             server().start();
     }
 
-    std::optional<client> short_;             ///< with leases that are renewed once a second
+    std::optional<client> short_;             ///< with leases that are renewed every five seconds
     std::optional<leased_semaphore> renewed_; ///< of that one
 };
 HOLDFAST_ON_EACH_SERVER(ChaosOfPermitsInOutages);
@@ -452,15 +446,12 @@ TEST_P(ChaosOfRates, WhatACancelledCallerMayHaveDrawnIsGivenBack) {
 
 // [N4]
 TEST_P(ChaosOfRates, ADrawThatIsHeldUpAndGivenUpDoesNotCountAfterwards) {
-    options how = through_proxy();
-    how.unavailable_timeout = 1ms;
-    how.close_timeout = 0ms;
-    client hasty{how};
-    rate_limiter mails{hasty, "L"};
+    client home{hasty(proxy().socket_path())};
+    rate_limiter mails{home, "L"};
     mails.acquire();
     proxy().hold_back();
     EXPECT_EQ(thrown_by([&] { mails.acquire(4); }).code, errc::outcome_unknown);
-    hasty.close();
+    home.close();
     EXPECT_GT(proxy().bytes_held(), 0U);
     const std::int64_t before = calls_of("evalsha");
     proxy().let_go();

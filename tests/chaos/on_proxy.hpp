@@ -61,6 +61,15 @@ protected:
     options through(const std::string& socket) { return towards({.unix_socket = socket}); }
     options through_proxy() { return through(proxy().socket_path()); }
     options directly() { return through(server().socket_path()); }
+    /// Of a client that waits no longer than for one answer, and leaves at once. The answer may
+    /// take a while on a busy machine.
+    static constexpr duration timeout_of_hasty{2'000};
+    options hasty(const std::string& socket) {
+        options how = towards({.unix_socket = socket}, timeout_of_hasty);
+        how.unavailable_timeout = 1ms;
+        how.close_timeout = 0ms;
+        return how;
+    }
     options directly_for_many() {
         return towards({.unix_socket = server().socket_path()}, command_timeout_of_many);
     }

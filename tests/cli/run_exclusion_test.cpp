@@ -62,7 +62,7 @@ TEST_P(Contenders, NeverOverlap) {
 }
 
 TEST_P(Contenders, AWaiterGetsTheLockOfAHolderThatWasKilledWhenItsLeaseEnds) {
-    program holder{until_closed({"--lease", "1s"}), url()};
+    program holder{until_closed({"--lease", "5s"}), url()};
     ASSERT_EQ(holder.line(), "held");
     program waiter{shell("echo mine"), url()};
     await_waiter();
@@ -86,7 +86,7 @@ TEST_P(Contenders, SpinningOnesListenToNobodyAndTellNobody) {
     EXPECT_EQ(waiter.line(), "mine");
     EXPECT_EQ(waiter.end().status, 0);
     server().command({"PUBLISH", "end", ""});
-    EXPECT_EQ(listener.next_message(duration{5'000}).value().items.at(2).text, "end");
+    EXPECT_EQ(listener.next_message(duration{far_too_long}).value().items.at(2).text, "end");
 }
 
 TEST_P(Contenders, FairOnesAreServedInOrderOfArrival) {
@@ -246,14 +246,14 @@ TEST_P(Slots, OneWhoWaitsHasTheSlotThatIsGivenBack) {
 }
 
 TEST_P(Slots, AKilledHoldersSlotComesBack) {
-    program holder{until_closed({"--slots", "1", "--lease", "600ms"}), url()};
+    program holder{until_closed({"--slots", "1", "--lease", "5s"}), url()};
     EXPECT_EQ(holder.line(), "held");
     holder.signal(SIGKILL);
     EXPECT_EQ(run(shell("true", {"-w", "20", "--slots", "1"}), url()).status, 0);
 }
 
 TEST_P(Slots, ALostSlotStopsTheCommand) {
-    program holder{until_closed({"--slots", "1", "--lease", "600ms"}), url()};
+    program holder{until_closed({"--slots", "1", "--lease", "6s"}), url()};
     EXPECT_EQ(holder.line(), "held");
     EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "permits", "job"}, url()).status, 0);
     const ended lost = holder.end();
@@ -493,7 +493,7 @@ TEST_P(With, OneThatIsBusyIsEnoughToBeBusyAndNothingIsKept) {
 }
 
 TEST_P(With, TheLossOfOneIsTheLossOfAll) {
-    program holder{shell("echo held; sleep 60", {"--lease", "1", "--with", "a"}), url()};
+    program holder{shell("echo held; sleep 60", {"--lease", "9", "--with", "a"}), url()};
     ASSERT_EQ(holder.line(), "held");
     EXPECT_EQ(run({"unlock", "--force", "--yes", "a"}, url()).status, 0);
     EXPECT_EQ(holder.end().status, 75);

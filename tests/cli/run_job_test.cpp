@@ -158,7 +158,7 @@ TEST_P(JobEnds, OnLossADescendantOfAWaitingCommandIsToldToo) {
 
 TEST_P(JobEnds, ProcessesThatDoNotEndAreKilledAfterTheGrace) {
     program holder{shell("setsid sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & wait",
-                         {"--on-loss", "TERM:300ms"}),
+                         {"--on-loss", "TERM:5s"}),
                    url()};
     observed_process deaf{std::stoi(holder.line())};
     holder.signal(SIGTERM);

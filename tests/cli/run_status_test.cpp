@@ -21,12 +21,12 @@ TEST_P(RunStatus, IsTheCommandsAndNothingIsSaid) {
 }
 
 TEST_P(RunStatus, TheLockIsHeldWhileTheCommandRunsAndWithTheLeaseTimeAskedFor) {
-    program holder{until_closed({"--lease", "2500ms"}), url()};
+    program holder{until_closed({"--lease", "25s"}), url()};
     EXPECT_EQ(holder.line(), "held");
     EXPECT_TRUE(is_locked());
     const auto left = server().command({"PTTL", name}).integer;
     EXPECT_GT(left, 0);
-    EXPECT_LE(left, 2500);
+    EXPECT_LE(left, 25'000);
 
     holder.close_stdin();
     EXPECT_EQ(holder.end().status, 0);
@@ -214,7 +214,7 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
 TEST_P(RunStatus, WaitEndsInTimeIfTheServerStopsToAnswerMeanwhile) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");
-    program waiter{shell("echo ran", {"-w", "1"}), url() + "?command_timeout=1h"};
+    program waiter{shell("echo ran", {"-w", "6"}), url() + "?command_timeout=1h"};
     await_waiter();
     server().pause();
     // 1 if the last reply was "busy", 69 if a request is still without a reply

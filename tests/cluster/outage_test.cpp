@@ -33,7 +33,7 @@ protected:
         : on_each_topology{
               {.can_be_cut = true, .arguments = {"--cluster-require-full-coverage", "no"}}} {}
 
-    holdfast::options how(duration lease = 10s) {
+    holdfast::options how(duration lease = 20s) {
         holdfast::options made;
         made.store = redis::make_store(servers().client_options());
         made.lease_time = lease;
@@ -44,6 +44,13 @@ protected:
     redis_server& keeper(const std::string& name) { return servers().node_of(name); }
     std::int64_t left(const std::string& name) {
         return keeper(name).command({"PTTL", name}).integer;
+    }
+    /// Waits until whoever keeps it now has renewed it.
+    bool is_renewed(const std::string& name) {
+        return eventually([&, last = left(name)]() mutable {
+            const std::int64_t before = std::exchange(last, left(name));
+            return last > before;
+        });
     }
     void await_replica(const std::string& name) {
         ASSERT_EQ(keeper(name).command({"WAIT", "1", "5000"}).integer, 1);
@@ -69,7 +76,7 @@ TEST_P(ClusterOutage, AHoldOutlivesElectionsThatThePrimaryDoesNotKnowOf) {
     await_replica("kept");
     servers().failover(servers().replica_of(keeper("kept")), election::none);
     EXPECT_TRUE(eventually([&] { return seen_->count(event_kind::moved) > 0; }));
-    EXPECT_TRUE(eventually([&] { return left("kept") > 9000; }));
+    EXPECT_TRUE(is_renewed("kept"));
     lock.unlock();
     EXPECT_EQ(left("kept"), -2);
     EXPECT_EQ(seen_->count(event_kind::lost), 0U);
@@ -84,7 +91,7 @@ TEST_P(ClusterOutage, AHoldOutlivesAPrimaryThatHangsAndGoesOn) {
     redis_server& old = keeper("kept");
     old.pause();
     await_another_keeper("kept", old);
-    EXPECT_TRUE(eventually([&] { return left("kept") > 9000; })) << "nothing tells it but silence";
+    EXPECT_TRUE(is_renewed("kept")) << "nothing tells it but silence";
     old.resume();
     EXPECT_FALSE(theirs.try_lock_for(100ms));
     lock.unlock();
@@ -101,7 +108,7 @@ TEST_P(ClusterOutage, AHoldOutlivesAPrimaryThatIsCutOff) {
     redis_server& old = keeper("kept");
     servers().cut(old);
     await_another_keeper("kept", old);
-    EXPECT_TRUE(eventually([&] { return left("kept") > 9000; }));
+    EXPECT_TRUE(is_renewed("kept"));
     lock.unlock();
     EXPECT_EQ(seen_->count(event_kind::lost), 0U);
 }
@@ -135,7 +142,7 @@ TEST_P(ClusterOutage, AWaiterIsServedThoughItsPrimaryHangs) {
 
 TEST_P(ClusterOutage, AShardThatIsDownTakesNoOtherHoldsAlong) {
     const auto [down, up] = two_names();
-    auto home = std::make_unique<client>(how(2s));
+    auto home = std::make_unique<client>(how(9s));
     mutex theirs{*home, down}, ours{*home, up};
     theirs.lock();
     ours.lock();
@@ -145,15 +152,14 @@ TEST_P(ClusterOutage, AShardThatIsDownTakesNoOtherHoldsAlong) {
     EXPECT_TRUE(eventually([&] { return seen_->count(event_kind::lost) == 1; }));
     EXPECT_EQ(seen_->last(event_kind::lost)->name, down);
     for (int i = 0; i < 2; ++i) {
-        EXPECT_TRUE(eventually([&] { return left(up) < 1500; }));
-        EXPECT_TRUE(eventually([&] { return left(up) > 1600; })) << "renewed";
+        EXPECT_TRUE(is_renewed(up));
     }
     EXPECT_TRUE(ours.is_held_by_this_thread());
     ours.unlock();
     error_code gone;
     theirs.unlock(gone);
     auto closed = std::async(std::launch::async, [&] { home.reset(); });
-    support::soon(std::move(closed), 5s);
+    support::soon(std::move(closed), 15s);
 }
 
 TEST_P(ClusterOutage, WhatAServerLostIsToldAtOnce) {
@@ -245,7 +251,7 @@ protected:
     holdfast::options how() {
         holdfast::options made;
         made.store = redis::make_store(servers().client_options());
-        made.lease_time = 10s;
+        made.lease_time = 20s; // so that it outlives a failover on a busy machine
         made.observer = seen_;
         return made;
     }
@@ -287,8 +293,11 @@ TEST_P(ClusterFailover, AHoldIsKeptAndReleasedAtTheNewPrimary) {
     await_replica("kept");
     replace_keeper_of("kept");
     EXPECT_TRUE(eventually([&] { return seen_->count(event_kind::moved) > 0; }));
-    EXPECT_TRUE(eventually([&] {
-        return keeper("kept").command({"PTTL", "kept"}).integer > 9000; // renewed
+    std::int64_t left = keeper("kept").command({"PTTL", "kept"}).integer;
+    EXPECT_TRUE(eventually([&] { // it is renewed
+        const std::int64_t before =
+            std::exchange(left, keeper("kept").command({"PTTL", "kept"}).integer);
+        return left > before;
     }));
     EXPECT_TRUE(lock.is_held_by_this_thread());
     error_code failed;

@@ -43,14 +43,14 @@ TEST_P(Replicas, AGrantIsConfirmedAndReleased) {
 }
 
 TEST_P(Replicas, MoreThanThereAreAreNeverConfirmed) {
-    client home = requiring(2, {.lease_time = 600ms});
+    client home = requiring(2, {.lease_time = 6s});
     mutex lock{home, "lock"};
     EXPECT_EQ(code_of([&] { (void)lock.try_lock(); }), store_errc::not_replicated);
     EXPECT_TRUE(nothing_is_held());
 }
 
 TEST_P(Replicas, OneAttemptThatIsNotConfirmedTakesNothing) {
-    client home = requiring(1, {.lease_time = 600ms});
+    client home = requiring(1, {.lease_time = 6s});
     mutex lock{home, "lock"};
     store().cut_replica();
     EXPECT_EQ(code_of([&] { (void)lock.try_lock(); }), store_errc::not_replicated);
@@ -59,7 +59,7 @@ TEST_P(Replicas, OneAttemptThatIsNotConfirmedTakesNothing) {
 }
 
 TEST_P(Replicas, AWaiterHasItWhenTheReplicaIsBack) {
-    client home = requiring(1, {.lease_time = 600ms});
+    client home = requiring(1, {.lease_time = 6s});
     mutex lock{home, "lock"};
     store().cut_replica();
     std::future<lease> waiting = lock.async_lock(asio::use_future);
@@ -69,7 +69,7 @@ TEST_P(Replicas, AWaiterHasItWhenTheReplicaIsBack) {
 }
 
 TEST_P(Replicas, AHoldThatIsNotConfirmedAnyMoreEndsWithItsTerm) {
-    client home = requiring(1, {.lease_time = 600ms});
+    client home = requiring(1, {.lease_time = 6s});
     mutex lock{home, "lock"};
     const lease held = soon(lock.async_lock(asio::use_future));
     store().cut_replica();
@@ -117,7 +117,7 @@ TEST_P(Replicas, WhatTheReplicaDoesNotHaveIsLostInAFailoverAndThatIsToldAtOnce) 
 }
 
 TEST_P(Replicas, WhoEntersAgainWithMoreMustHaveItConfirmed) {
-    client home = requiring(0, {.lease_time = 600ms});
+    client home = requiring(0, {.lease_time = 6s});
     recursive_mutex few{home, "lock"}, all{home, "lock", {.required_replicas = 1}};
     few.lock();
     all.lock();

@@ -131,7 +131,7 @@ TEST_F(AttemptsOnMySQL9, LetReadersInTogetherAndAWriterAlone) {
 }
 
 TEST_F(AttemptsOnMySQL9, ARenewalPassesByARowThatIsLocked) {
-    client home = make_client({.lease_time = 1s});
+    client home = make_client({.lease_time = 9s});
     mutex free{home, name_}, kept{home, name_ + " of another"};
     lease held = free.async_lock(boost::asio::use_future).get();
     lease nailed = kept.async_lock(boost::asio::use_future).get();
@@ -148,7 +148,7 @@ TEST_F(AttemptsOnMySQL9, ARenewalPassesByARowThatIsLocked) {
 TEST_F(AttemptsOnMySQL9, WaitBehindALongTransactionGuard) {
     client home = make_client(), other = make_client({.unavailable_timeout = 100ms});
     mutex ours{home, name_}, theirs{other, name_};
-    lease held = ours.async_lock(lease_time{300ms}, boost::asio::use_future).get();
+    lease held = ours.async_lock(lease_time{5s}, boost::asio::use_future).get();
     session user{server()};
     user.run("START TRANSACTION");
     user.run(transaction_guard(held));

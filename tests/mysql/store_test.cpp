@@ -594,7 +594,7 @@ protected:
 };
 
 TEST_F(MysqlRenewal, ARowLockedBySomebodyDoesNotDelayOtherRenewals) {
-    client home = make_client({.lease_time = 3s});
+    client home = make_client({.lease_time = 15s});
     std::deque<mutex> locks;
     for (int i = 0; i < 20; ++i)
         locks.emplace_back(home, name_.text + std::to_string(i)).lock();
@@ -624,7 +624,7 @@ TEST_F(MysqlRenewal, WhatSomebodyTookIsLost) {
 }
 
 TEST_F(MysqlRenewal, OfReadersAndPermitsTellsTheirRows) {
-    client home = make_client({.lease_time = 2s});
+    client home = make_client({.lease_time = 9s});
     shared_mutex lock{home, name_};
     lock.lock_shared();
     const std::string reader = "SELECT MAX(expires) FROM " + in_schema.holds +

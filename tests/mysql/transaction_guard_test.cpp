@@ -30,11 +30,13 @@ protected:
     void expect_taken_behind_a_long_nail(Take take) {
         client home = make_client();
         mutex ours{home, name_};
-        lease held = lease_of(ours, lease_time{300ms});
+        lease held = lease_of(ours, lease_time{5s});
         session user = users_own();
         user.run("START TRANSACTION");
         user.run(transaction_guard(held));
         ASSERT_EQ(user.changed(), 1U);
+        // Else the kind of the lock that is still held would be refused, and not waited for.
+        ASSERT_TRUE(support::eventually([&] { return !held.owns_lock() && !is_held(); }));
         client other = make_client({.unavailable_timeout = 100ms}); // a lock is no outage
         std::atomic<bool> committed = false;
         auto waited = meanwhile([&] {
@@ -53,7 +55,7 @@ protected:
 TEST_F(TransactionGuard, AGuardedLeaseOutlivesItsTerm) {
     client home = make_client(), other = make_client();
     mutex ours{home, name_}, theirs{other, name_};
-    lease held = lease_of(ours, lease_time{300ms});
+    lease held = lease_of(ours, lease_time{5s});
     session user = users_own();
     user.run("START TRANSACTION");
     user.run(transaction_guard(held));
@@ -109,7 +111,7 @@ TEST_F(TransactionGuard, ATimedTryBehindOneIsBusy) {
 TEST_F(TransactionGuard, OfALostLeaseHasNoRow) {
     client home = make_client();
     mutex lock{home, name_};
-    lease held = lease_of(lock, lease_time{50ms});
+    lease held = lease_of(lock, lease_time{3s});
     const std::string text = transaction_guard(held);
     ASSERT_TRUE(support::eventually([&] { return !is_held(); }));
     session user = users_own();

@@ -245,7 +245,7 @@ TEST_F(MysqlFullTable, GrantsNoPermits) {
 }
 
 TEST_F(MysqlFullTable, ARenewalThatFailsIsNoLoss) {
-    client home = make_client({.lease_time = 3s, .observer = told_});
+    client home = make_client({.lease_time = 15s, .observer = told_});
     fenced_mutex lock{home, name_};
     const lease held = lease_of(lock);
     fill();
@@ -291,7 +291,7 @@ TEST_F(MysqlFullTable, AReleaseThatFailsIsRepeated) {
 }
 
 TEST_F(MysqlFullTable, AReleaseThatFailsToTheLastEndsWithTheLease) {
-    client home = make_client({.lease_time = 1s, .release_timeout = 100ms, .observer = told_}),
+    client home = make_client({.lease_time = 6s, .release_timeout = 100ms, .observer = told_}),
            other = make_client();
     fenced_mutex lock{home, name_}, same{other, name_};
     lease held = lease_of(lock);
@@ -374,7 +374,7 @@ protected:
 TEST_F(MysqlTables, WhatIsHeldInOnesThatWereMadeAnewIsLost) {
     options how = reaching(server());
     how.table = "made_anew";
-    client home = client_of(how, {.lease_time = 1s}), other = client_of(how);
+    client home = client_of(how, {.lease_time = 9s}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
     const lease held = lease_of(lock);
@@ -390,7 +390,7 @@ TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
     options how = reaching(server());
     how.table = "dropped";
     const auto told = std::make_shared<support::recorder>();
-    client home = client_of(how, {.lease_time = 1s, .observer = told}), other = client_of(how);
+    client home = client_of(how, {.lease_time = 9s, .observer = told}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
     const lease held = lease_of(lock);
@@ -416,7 +416,7 @@ TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
 TEST_F(MysqlTables, ThatAreMadeAnewAreNoticedByWhoWaits) {
     options how = reaching(server());
     how.table = "emptied";
-    client home = client_of(how, {.lease_time = 1s}), other = client_of(how);
+    client home = client_of(how, {.lease_time = 9s}), other = client_of(how);
     (void)home.set_up();
     fenced_mutex lock{home, name_}, same{other, name_};
     const lease held = lease_of(lock);

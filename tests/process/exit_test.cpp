@@ -392,7 +392,7 @@ TEST_F(ThreadEnd, WhileHoldingIsTold) {
 
 TEST_F(ThreadEnd, WhileHoldingEndsTheRenewal) {
     options how = heard();
-    how.lease_time = 300ms;
+    how.lease_time = 4500ms;
     client home{std::move(how)};
     mutex stock{home, "stock"};
     in_a_thread([&] {

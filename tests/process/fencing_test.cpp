@@ -85,7 +85,7 @@ const named_story writes_late{
 
 const named_story writes_now{
     "writes now", [](const auto& arguments) {
-        client home{short_leased(arguments)};
+        client home{quick(arguments.at(0))};
         fenced_mutex stock{home, "stock", {.numbers = numbers_of(arguments)}};
         const std::scoped_lock held{stock};
         fenced_file file{arguments.at(1)};

@@ -92,7 +92,7 @@ protected:
 };
 
 TEST_F(MysqlStopped, AHolderThatGoesOnBeyondItsLeaseKnowsThatItLost) {
-    child holder = start("holds a row", 600ms);
+    child holder = start("holds a row", 6s);
     ASSERT_EQ(holder.next_line(), "held");
     child first = start("waits for a row"), second = start("waits for a row");
     ASSERT_TRUE(wait_at_bell(2));
@@ -116,7 +116,7 @@ TEST_F(MysqlStopped, AHolderThatGoesOnBeyondItsLeaseKnowsThatItLost) {
 }
 
 TEST_F(MysqlStopped, AHolderThatGoesOnWithinItsLeaseKeepsIt) {
-    const duration lease = 6s; // it is renewed three times as often
+    const duration lease = 18s; // it is renewed three times as often
     child holder = start("holds a row", lease);
     ASSERT_EQ(holder.next_line(), "held");
     child waiter = start("waits for a row");
@@ -175,7 +175,7 @@ private:
 };
 
 TEST_F(MysqlStoppedAtGrant, ForLongerThanTheLeaseItDoesNotBelieveInIt) {
-    child waiter = start("waits for a row", 600ms);
+    child waiter = start("waits for a row", 6s);
     ASSERT_TRUE(is_granted_while_it_stands(waiter));
     ASSERT_TRUE(eventually([&] { return !is_held(); }));
     lease held = soon(stock_->async_lock(asio::use_future));

@@ -40,7 +40,7 @@ protected:
     holdfast::options how(const redis::options& where) const {
         holdfast::options made;
         made.store = redis::make_store(where);
-        made.lease_time = 5s;
+        made.lease_time = 9s;
         made.unavailable_timeout = support::far_too_long;
         made.observer = told_;
         return made;

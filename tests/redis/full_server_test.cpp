@@ -96,7 +96,7 @@ TEST_P(FullServer, EveryHoldIsExtendedAndReleased) {
 
 TEST_P(FullServer, EveryHoldIsRenewed) {
     options how{.url = server().url(), .announce = false};
-    how.lease_time = 900ms;
+    how.lease_time = 6s;
     client home{how};
     std::vector<lease> all;
     for (const kind_of_hold& kind : holds)

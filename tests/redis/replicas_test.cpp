@@ -194,7 +194,7 @@ protected:
         holdfast::options made;
         made.store = redis::make_store(where);
         made.required_replicas = replicas;
-        made.unavailable_timeout = 300ms;
+        made.unavailable_timeout = 3s;
         made.observer = told_;
         return made;
     }
@@ -286,7 +286,7 @@ TEST_P(RequiredReplicas, ThatComeBackInTimeGrantIt) {
 
 TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
     holdfast::options brief = how();
-    brief.lease_time = 2s;
+    brief.lease_time = 6s;
     client home{brief};
     mutex lock{home, "L"};
     const lease held = soon(lock.async_lock(asio::use_future));
@@ -302,8 +302,8 @@ TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
 
 // Their time is over before the answer is given up: else nobody would say what was missing.
 TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalAreNamedWhateverTimeTheyHave) {
-    holdfast::options brief = how(2, {.replica_timeout = 1s});
-    brief.lease_time = 2s;
+    holdfast::options brief = how(2, {.command_timeout = 9s, .replica_timeout = 3s});
+    brief.lease_time = 6s;
     client home{brief};
     mutex lock{home, "L"};
     const lease held = soon(lock.async_lock(asio::use_future));
@@ -314,14 +314,14 @@ TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalAreNamedWhateverTimeTheyHave) {
 
 TEST_P(RequiredReplicas, ThatConfirmALaterRenewalKeepTheHold) {
     holdfast::options brief = how();
-    brief.lease_time = 3s;
+    brief.lease_time = 15s;
     client home{brief};
     mutex lock{home, "L"};
     const lease held = soon(lock.async_lock(asio::use_future));
     servers().replica(0).pause();
     ASSERT_TRUE(told(event_kind::renewal_failed));
     servers().replica(0).resume();
-    EXPECT_TRUE(eventually([&] { return held.remaining() > 2500ms; }));
+    EXPECT_TRUE(eventually([&] { return held.remaining() > 12500ms; }));
     EXPECT_FALSE(held.lost().stop_requested());
 }
 

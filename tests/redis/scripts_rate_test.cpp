@@ -359,7 +359,7 @@ TEST_P(RateChanges, WhatIsNotSetIsSetOnce) {
     EXPECT_EQ(field("keepAliveTime"), "0");
     EXPECT_EQ(time_left(), -1);
     EXPECT_EQ(remembered(), "2 0 0");
-    EXPECT_THAT(remembered_for(), AllOf(Gt(59'000), Le(60'000)));
+    EXPECT_THAT(remembered_for(), AllOf(Gt(54'000), Le(60'000)));
 }
 
 TEST_P(RateChanges, SettingItForgetsWhatWasDrawn) {

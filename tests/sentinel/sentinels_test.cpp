@@ -259,7 +259,7 @@ TEST_P(LostSentinels, TheLastOneThatIsLeftIsEnoughToFindThePrimary) {
 
 TEST_P(LostSentinels, WithoutAnyOfThemLocksGoOn) {
     holdfast::options brief = how();
-    brief.lease_time = 3s;
+    brief.lease_time = 15s;
     client home{brief}, other{how()};
     mutex held{home, "held"}, theirs{other, "held"};
     redis_server& primary = servers().primary();

@@ -40,7 +40,7 @@ protected:
     holdfast::options how(const redis::options& where) const {
         holdfast::options made;
         made.store = redis::make_store(where);
-        made.lease_time = std::chrono::seconds{10};
+        made.lease_time = std::chrono::seconds{20};
         made.observer = told_;
         return made;
     }

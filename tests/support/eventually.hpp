@@ -15,14 +15,14 @@ namespace holdfast::support {
 /// Timeout that no step of a successful test reaches, even under a sanitizer on a busy machine.
 inline constexpr std::chrono::seconds far_too_long{30};
 
-/// Calls `holds()` once a millisecond until it returns true. Returns false after the timeout. Use
-/// it for events that send no notification.
+/// Calls `holds()` once a millisecond until it returns true. Returns false if it still returns
+/// false after the timeout. Use it for events that send no notification.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate holds) {
     const auto end = std::chrono::steady_clock::now() + far_too_long;
     while (!holds()) {
         if (std::chrono::steady_clock::now() > end)
-            return false;
+            return holds(); // this process may have stood still since the last call
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
     return true;

@@ -171,15 +171,19 @@ TEST_P(SessionOnServer, ThatTheServerHasForgottenEndsAndAnotherIsOpened) {
 TEST_P(SessionOnServer, TheTermNeverOutlivesTheNode) {
     running_session other{how()};
     for (const duration busy : {0ms, 90ms, 333ms, 700ms, 1100ms}) {
-        running_session mine{how(1s)};
-        mine.use();
-        const std::string path = mine.create("/n", node_mode::ephemeral);
-        mine.run_for(busy);
-        const time_point believed = mine->state().alive_until;
-        ASSERT_GT(believed, runtime::machine_time());
-        while (other.has(path))
-            ;
-        EXPECT_GE(runtime::machine_time(), believed) << busy.count();
+        const auto is_silent_in_time = [&] {
+            running_session mine{how(1s)};
+            mine.use();
+            const std::string path = mine.create("/n", node_mode::ephemeral);
+            mine.run_for(busy);
+            const time_point believed = mine->state().alive_until;
+            const bool is_believed = believed > runtime::machine_time();
+            while (other.has(path))
+                ;
+            EXPECT_GE(runtime::machine_time(), believed) << busy.count();
+            return is_believed; // or a pause of a busy machine has ended the session before
+        };
+        EXPECT_TRUE(support::eventually(is_silent_in_time));
     }
 }
 

@@ -489,7 +489,7 @@ TEST_F(Stopping, WhileAnotherThreadOfThisClientHolds) {
 }
 
 TEST_F(Stopping, WhileTheRequestIsOnItsWay) {
-    sent.set({.request_delay = 200ms});
+    sent.set({.request_delay = 2s});
     expect_stopped([this](std::stop_token t) { stock.lock(t); },
                    [this] { return sent.count(verb::look) == 1; });
     EXPECT_TRUE(eventually([this] { return sent.count(verb::release) >= 1; }));
@@ -497,7 +497,7 @@ TEST_F(Stopping, WhileTheRequestIsOnItsWay) {
 }
 
 TEST_F(Stopping, WhileTheAnswerIsOnItsWay) {
-    sent.set({.answer_delay = 200ms});
+    sent.set({.answer_delay = 2s});
     expect_stopped([this](std::stop_token t) { stock.lock(t); },
                    [this] { return held_count(server) == 1; });
     EXPECT_TRUE(nothing_left()) << "what was granted is still held";

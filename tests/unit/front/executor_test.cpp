@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -18,7 +19,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <latch>
+#include <memory>
 #include <stop_token>
+#include <thread>
 #include <utility>
 
 namespace holdfast {
@@ -223,13 +227,15 @@ TEST_F(UnrunExecutor, EndsAnUnlockWhoseReleaseIsSentWhenItRunsAgain) {
 
 TEST_F(UnrunExecutor, IsNotOneThatIsSlow) {
     sent.set({.request_delay = 1200ms, .answer_delay = 1200ms});
+    const auto busy = asio::make_work_guard(io);
+    std::latch is_run{1};
+    asio::post(io, [&] { is_run.count_down(); });
+    const std::jthread runs{[&] { io.run(); }};
+    // It ends the context before it joins the thread, also if the try throws.
+    const std::shared_ptr<void> ends{nullptr, [this](void*) { io.stop(); }};
+    is_run.wait(); // or the try might find that nobody runs it yet
     auto tries = elsewhere([&] { return stock.try_lock(); });
-    auto busy = asio::make_work_guard(io);
-    std::thread runs{[&] { io.run(); }};
     EXPECT_TRUE(soon(std::move(tries)));
-    busy.reset();
-    io.stop();
-    runs.join();
 }
 
 // A blocking call on the executor that has to finish it is refused, wherever that can be told.

@@ -207,7 +207,7 @@ TEST_F(MemberElsewhere, ThatStoppedDoesNotKeepUnlockWaiting) {
     lease whole = taken(both);
     whole.unlock(ec);
     EXPECT_EQ(ec, errc::outcome_unknown);
-    EXPECT_TRUE(is_free("a"));
+    EXPECT_TRUE(eventually([&] { return is_free("a"); }));
 }
 
 TEST_F(MemberElsewhere, ThatIsGoneDoesNotKeepUnlockWaiting) {
@@ -216,7 +216,7 @@ TEST_F(MemberElsewhere, ThatIsGoneDoesNotKeepUnlockWaiting) {
     io.reset();
     whole.unlock(ec);
     EXPECT_TRUE(ec);
-    EXPECT_TRUE(is_free("a"));
+    EXPECT_TRUE(eventually([&] { return is_free("a"); }));
 }
 
 TEST_F(MemberElsewhere, ThatIsGoneIsClosedForWhoeverComes) {

@@ -150,7 +150,7 @@ TEST_F(RequiredReplicas, AreRefusedWhereTheStoreAsksNone) {
 TEST_F(RequiredReplicas, OfAThreadThatEntersAgainWithMoreMustConfirmItsHold) {
     server.replicate(1);
     client home = with(0);
-    const lease_time short_lease{300ms}; // replicas are waited for a third of it
+    const lease_time short_lease{6s}; // replicas are waited for a third of it
     recursive_mutex few{home, "a", mutex_options{.lease = short_lease}};
     recursive_mutex all{home, "a", mutex_options{.lease = short_lease, .required_replicas = 1}};
     few.lock();
