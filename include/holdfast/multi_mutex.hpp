@@ -11,7 +11,7 @@
 
 namespace holdfast {
 
-/// Several locks that are acquired as one: all of them, or none. Redisson's MultiLock.
+/// Several locks that are acquired as one: all of them, or none. Redisson calls it MultiLock.
 ///
 ///     holdfast::mutex from{client, "account:7"}, to{client, "account:8"};
 ///     holdfast::multi_mutex both{from, to};

@@ -79,7 +79,7 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Slot in which the server remembers a request, and for how long.
+/// Slot in which the server remembers a request, and for how long it remembers the request.
 struct remembered {
     request_slot where;
     duration memory;
