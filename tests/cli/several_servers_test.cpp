@@ -140,7 +140,7 @@ TEST_P(SeveralServers, JsonHasTheFieldsOfTheHelp) {
 
 TEST_P(SeveralServers, NamesThatLsPrintsWorkWithEachVerb) {
     const std::string shops_url = url() + "?prefix=shop:";
-    program holder{until_closed(), shops_url};
+    program holder{until_closed({"--lease", "3"}), shops_url};
     ASSERT_EQ(holder.line(), "held");
     EXPECT_TRUE(is_locked("shop:job"));
     EXPECT_TRUE(eventually([&] { return run({"ls", "-1"}, shops_url).out == "job\n"; }));

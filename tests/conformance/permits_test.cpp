@@ -179,6 +179,24 @@ TEST_P(Permits, ACancelledCallEndsAtOnceAndTakesNothing) {
     EXPECT_TRUE(support::eventually([&] { return seats.available_permits() == 1; }));
 }
 
+TEST_P(Permits, CallsOfOneClientAreServedInOrderAfterTheFirstHasGivenUp) {
+    client home = make_client(), other = make_client();
+    for (int round = 0; round < 6; ++round) {
+        const std::string name = "seats" + std::to_string(round);
+        leased_semaphore wanted{home, name}, given{other, name};
+        given.set_permits(1);
+        auto first = wanted.async_try_acquire_for(30ms, 2, asio::use_future);
+        std::future<lease> second = wanted.async_acquire(2, asio::use_future);
+        std::future<lease> third = wanted.async_acquire(2, asio::use_future);
+        EXPECT_EQ(soon(std::move(first)), std::nullopt);
+        given.set_permits(3);
+        lease held = soon(std::move(second));
+        EXPECT_FALSE(support::is_ready(third)) << "there are three permits";
+        held.unlock();
+        EXPECT_TRUE(soon(std::move(third)).owns_lock());
+    }
+}
+
 TEST_P(Permits, AReleasePassesToAWaiterOfItsClientWithoutAMessage) {
     client home = make_client({.poll_bound = hardly_ever, .hand_off = {.within = 1h}});
     leased_semaphore seats{home, "seats"};
