@@ -178,17 +178,6 @@ protected:
         return with_urls(
             {"run", "-w", seconds, "--lease", "15", "--nodes-remember", name, "--", "true"});
     }
-    /// Returns the status of a wait for the lock. Waits again while the nodes have not answered in
-    /// time: each has 50 ms, which a new session of ZooKeeper may exceed on a busy machine.
-    int status_when_reached(const std::string& seconds) const {
-        constexpr int unavailable = 69;
-        int status = unavailable;
-        EXPECT_TRUE(eventually([&] {
-            status = run(waiting_for(seconds)).status;
-            return status != unavailable;
-        }));
-        return status;
-    }
     boost::json::value inspected() const {
         return boost::json::parse(run(with_urls({"inspect", "--json", name})).out);
     }
@@ -215,7 +204,7 @@ TEST_F(QuorumOfStores, ACommandRunsWithTheLockOnAllOfThem) {
     ASSERT_EQ(holder.line(), "held");
     EXPECT_TRUE(is_held_by(3));
     EXPECT_TRUE(eventually([this] { return inspected().at("held").as_bool(); }));
-    EXPECT_EQ(status_when_reached("0"), 1);
+    EXPECT_EQ(run_when_reached(waiting_for("0")).status, 1);
     holder.close_stdin();
     const ended told = holder.end();
     EXPECT_EQ(told.status, 0) << told.err;
@@ -230,7 +219,7 @@ TEST_F(QuorumOfStores, AStoreThatIsAwayIsNotNeeded) {
     node().database.stop();
     EXPECT_TRUE(is_held_by(2));
     EXPECT_TRUE(eventually([this] { return inspected().at("held").as_bool(); }));
-    EXPECT_EQ(status_when_reached("0.5"), 1);
+    EXPECT_EQ(run_when_reached(waiting_for("0.5")).status, 1);
     holder.close_stdin();
     EXPECT_EQ(holder.end().status, 0) << "it was not lost";
     const ended fine = run(waiting_for("20"));

@@ -247,6 +247,18 @@ ended run(std::vector<std::string> arguments, std::string url) {
     return program{std::move(arguments), std::move(url)}.end();
 }
 
+ended run_when_reached(const std::vector<std::string>& arguments, const std::string& url) {
+    constexpr int unavailable = 69;
+    ended told;
+    const bool reached = eventually([&] {
+        told = run(arguments, url);
+        return told.status != unavailable;
+    });
+    if (!reached)
+        throw too_late{"nobody can be reached; stderr: " + told.err};
+    return told;
+}
+
 namespace {
 
 struct process_stat {

@@ -71,6 +71,10 @@ private:
 /// Runs it to its end.
 ended run(std::vector<std::string> arguments, std::string url = {});
 
+/// Runs it to its end, and again while it ends with 69. For a command line that does not wait on
+/// several servers: on a busy machine they may not answer in time.
+ended run_when_reached(const std::vector<std::string>& arguments, const std::string& url = {});
+
 pid_t parent_of(pid_t);
 
 /// A process that is nobody's child here, seen through its pidfd.

@@ -44,14 +44,6 @@ protected:
         return with_urls({"run", "--lease", "20", "--nodes-remember", "job", "sh", "-c",
                           "echo held; read nothing"});
     }
-    /// Runs it again while the nodes have not answered in time: each has 50 ms, which are soon over
-    /// on a busy machine.
-    static ended run_when_reached(const std::vector<std::string>& words) {
-        constexpr int unavailable = 69;
-        ended told;
-        EXPECT_TRUE(eventually([&] { return (told = run(words)).status != unavailable; }));
-        return told;
-    }
     support::redis_server& node(std::size_t i) { return *nodes_.at(i); }
     bool is_held_at(std::size_t i) { return node(i).command({"EXISTS", "job"}).integer == 1; }
     /// In seconds: a server's own clock, on which leases end there.

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Of, SeveralServers,
                          ::testing::PrintToStringParamName());
 
 TEST_P(SeveralServers, EachVerbIsAtHomeThere) {
-    EXPECT_EQ(run({"run", "-n", "job", "--", "true"}, url()).status, 0);
+    EXPECT_EQ(run_when_reached({"run", "-n", "job", "--", "true"}, url()).status, 0);
     EXPECT_EQ(run({"ls"}, url()).status, 0);
     EXPECT_EQ(run({"inspect", "job"}, url()).out, "'job' is free\n");
     EXPECT_EQ(run({"wait", "-w", "0", "job"}, url()).status, 0);
@@ -176,7 +176,7 @@ TEST_P(SeveralServers, AHolderIsSeenAndKeepsOthersOut) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");
     EXPECT_TRUE(is_locked());
-    EXPECT_EQ(run({"run", "-n", "-E", "9", "job", "--", "true"}, url()).status, 9);
+    EXPECT_EQ(run_when_reached({"run", "-n", "-E", "9", "job", "--", "true"}, url()).status, 9);
     EXPECT_EQ(run({"wait", "-w", "0", "job"}, url()).status, 1);
     EXPECT_TRUE(eventually([&] { return run({"ls", "--names"}, url()).out == "job\n"; }));
     const boost::json::value told =

@@ -174,9 +174,8 @@ TEST_P(Wait, IsWokenByTheLastReaderAndByAWriter) {
 TEST_P(Wait, SeesTheReleaseOfAFairLockSoon) {
     program holder{until_closed({"--fair"}), url() + "?lease_time=1h"};
     ASSERT_EQ(holder.line(), "held");
-    // A fair lock tells only the next in its queue, so the waiter polls, however long the bound and
-    // the lease are.
-    program waiter{{"wait", name}, url() + "?poll_bound=1h"};
+    // A fair lock tells only the next in its queue, so the waiter polls, however long the lease is.
+    program waiter{{"wait", name}, url()};
     await_waiter();
     holder.close_stdin();
     EXPECT_EQ(waiter.end().status, 0);

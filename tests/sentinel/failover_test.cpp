@@ -181,7 +181,7 @@ class ThroughFailover : public with_sentinels {
 protected:
     /// A hold stays no longer whose release was lost with the old primary, nor does a place in a
     /// queue whose owner has gone.
-    static constexpr auto lease_time = 2s, waiter_timeout = 14s;
+    static constexpr auto lease_time = 2s, waiter_timeout = 19s;
 
     /// Everything that the servers are asked for.
     static void use_all(workers& all, client& home, client& other) {
@@ -220,7 +220,7 @@ protected:
         where.command_timeout = 1s;
         holdfast::options made = how(where);
         made.lease_time = lease_time;
-        made.unavailable_timeout = support::far_too_long;
+        made.unavailable_timeout = 15s;
         made.poll_bound = 1s;
         client home{made}, other{made};
         rate_limiter{home, "Q"}.set_rate({.permits = 1000, .per = 1s});
