@@ -38,6 +38,7 @@ run_metrics* load(std::string& reasons) {
             return reinterpret_cast<holdfast_run_metrics_maker*>(maker)();
         reasons += (reasons.empty() ? "" : "; ") + std::string{::dlerror()};
     }
+    reasons += "; the module is in the package libholdfast-metrics of Debian";
     return nullptr;
 }
 

@@ -121,6 +121,18 @@ TEST_P(MetricsFile, ThatCannotBeWrittenIsReportedAndChangesNoStatus) {
     EXPECT_EQ(files().size(), 3U) << "no temporary file is left";
 }
 
+TEST_P(MetricsFile, AProgramWithoutItsModuleSaysSoAndRunsTheCommand) {
+    const fs::path copy = folder / "holdfast";
+    fs::copy_file(program_path(), copy);
+    std::vector<std::string> command = measured("exit 7");
+    command.insert(command.begin(), copy.string());
+    const ended done = program{program::exactly{.command = command}, url()}.end();
+    EXPECT_EQ(done.status, 7);
+    EXPECT_THAT(done.err, HasSubstr("holdfast: --metrics-textfile writes no metrics: "));
+    EXPECT_THAT(done.err, HasSubstr("libholdfast-metrics"));
+    EXPECT_FALSE(fs::exists(file));
+}
+
 TEST_P(MetricsFile, HostileNamesCannotForgeALine) {
     const std::string hostile =
         "a\" 1\nholdfast_held{name=\"b\"} 5\\\xff\x1b" + std::string(9000, 'x');
