@@ -33,7 +33,7 @@ _holdfast_values() {
 # Tests whether the option takes the next word as its value.
 _holdfast_needs_value() {
     case $1 in
-    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --time | -t | --type | --wait | \
+    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --metrics-textfile | --time | -t | --type | --wait | \
         -w | --conflict-exit-code | -E) return 0 ;;
     esac
     return 1
@@ -88,6 +88,10 @@ _holdfast() {
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
         fi
+        return
+    fi
+    if [[ $previous == --metrics-textfile ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
     fi
     if _holdfast_needs_value "$previous"; then

@@ -13,6 +13,7 @@
 #include "cli/run/coroutines.hpp"
 #include "cli/run/job.hpp"
 #include "cli/run/locks.hpp"
+#include "cli/run/metrics_file.hpp"
 #include "cli/server/server_access.hpp"
 #include "cli/terminal/output.hpp"
 
@@ -165,6 +166,23 @@ constexpr std::chrono::seconds first_answer_timeout{2};
 /// Extra time after the end of -w for a reply that is already on its way.
 constexpr std::chrono::milliseconds reply_margin{500};
 
+/// Observer that passes each event on to two observers.
+class both_observers final : public holdfast::observer {
+public:
+    both_observers(std::shared_ptr<holdfast::observer> one,
+                   std::shared_ptr<holdfast::observer> other)
+        : one_{std::move(one)}
+        , other_{std::move(other)} {}
+
+    void notify(const holdfast::event& e) noexcept override {
+        one_->notify(e);
+        other_->notify(e);
+    }
+
+private:
+    const std::shared_ptr<holdfast::observer> one_, other_;
+};
+
 class performance {
 public:
     performance(const locked_run& wanted, const inheritance& inherited, const job* behind)
@@ -173,6 +191,10 @@ public:
         , behind_{behind}
         , command_{loop_, wanted, inherited, signals_, *words_, behind}
         , thing_{wanted_thing(wanted, 200)} {
+        if (wanted.metrics_textfile)
+            metrics_.emplace(*wanted.metrics_textfile);
+        if (metrics_ && metrics_->observer())
+            observer_ = std::make_shared<both_observers>(words_, metrics_->observer());
         for (const std::string& url : each_url(wanted.url))
             homes_.emplace_back(loop_.get_executor(), reaching_as_ours(url));
     }
@@ -185,6 +207,8 @@ public:
             status = answer;
         });
         loop_.run();
+        if (metrics_)
+            metrics_->write(wanted_.name, status);
         return status;
     }
 
@@ -200,7 +224,7 @@ private:
             how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
         how.close_timeout = std::chrono::seconds{1}; // the release has a timeout of its own
-        how.observer = words_;
+        how.observer = observer_;
         return how;
     }
 
@@ -393,6 +417,8 @@ private:
 
     const locked_run& wanted_;
     std::shared_ptr<last_words> words_ = std::make_shared<last_words>(wanted_.verbose);
+    std::optional<metrics_file> metrics_;
+    std::shared_ptr<holdfast::observer> observer_ = words_;
     asio::io_context loop_{1};
     signal_inbox signals_;
     const job* const behind_;

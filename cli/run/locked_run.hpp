@@ -83,6 +83,7 @@ struct locked_run {
     /// Number of replicas that must confirm the lock. If empty, the URL decides.
     std::optional<unsigned> replicas;
     on_loss loss;
+    std::optional<std::string> metrics_textfile; ///< path of the file for the run's metrics
     int busy_status;
     bool verbose;
 };

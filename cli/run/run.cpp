@@ -82,6 +82,13 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        started if the lock is lost (default TERM), and the time
                        until KILL; if the lease ends before this time, KILL
                        comes earlier
+      --metrics-textfile FILE
+                       when the run has ended, write its metrics to FILE for
+                       node_exporter, the program of Prometheus that reads
+                       files with names that end in .prom. Each job needs a
+                       FILE of its own. If it cannot be written, or if this
+                       program was built without prometheus-cpp, a message says
+                       so, and the exit status stays the same
       --url URL        the server that keeps the lock:
                        redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or
                        unix:///PATH/TO/SOCKET; for the servers behind Sentinels
@@ -195,6 +202,7 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<unsigned> replicas;
     std::optional<std::string> loss;
+    std::optional<std::string> metrics_textfile;
     std::optional<std::string> fenced; ///< how tokens grow; empty: depends on the server
     std::vector<std::string> urls;
     std::vector<std::string> with;
@@ -223,6 +231,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("--fenced{}", given.fenced);
     expect_replicas(expected, given.replicas);
     expected.add_option("--on-loss", given.loss);
+    expected.add_option("--metrics-textfile", given.metrics_textfile);
     expected.add_option("--url", given.urls)->allow_extra_args(false);
     expected.add_option("--with", given.with)->allow_extra_args(false);
     expected.add_option("NAME", given.name);
@@ -371,6 +380,9 @@ int run(const inheritance& inherited, arguments all) {
     const length most = timeout(given);
     const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
 
+    if (given.metrics_textfile && given.metrics_textfile->empty())
+        throw usage_error{"--metrics-textfile: the name of the FILE is empty"};
+
     const holdfast::lock_kind kind = kind_of(given);
     const std::string numbers = given.fenced.value_or("");
     check_numbers(numbers);
@@ -403,6 +415,7 @@ int run(const inheritance& inherited, arguments all) {
                             .numbers = fencing_on(url, numbers),
                             .replicas = given.replicas,
                             .loss = loss,
+                            .metrics_textfile = given.metrics_textfile,
                             .busy_status = given.busy_status,
                             .verbose = given.verbose};
     return perform(wanted, inherited);

@@ -41,6 +41,16 @@ enum class event_kind : std::int32_t {
     /// `text`: who reported the change. The client asks the new server at once whether it still has
     /// the locks that this client holds.
     moved,
+    /// A call cannot get the lock at once, and begins to wait. Exactly one event with the same
+    /// `call_number` follows when the wait ends: `acquired`, `joined` or `waited`. No event follows
+    /// if the executor that the user gave to the client ends first. `duration_us`: time from the
+    /// call to this event. A call that gets the lock at once, or that may not wait, does not report
+    /// this event.
+    waiting,
+    /// A call got a share of a hold that this client already has: several readers of one client
+    /// share a hold at the store. The hold has one `acquired` and one end, however many calls share
+    /// it. `duration_us`: time from the call to the grant.
+    joined,
 };
 
 /// Why a hold was lost, a wait ended, or a connection was lost. Used in `event::cause`, together
@@ -72,6 +82,13 @@ struct event {
     std::int32_t code = 0;          ///< value of the `errc`, 0 if none
     const char* text = nullptr;     ///< details in plain text, including the server's error text
     std::size_t text_size = 0;
+    /// Number of the call to acquire, unique in this process. It connects the beginning and the end
+    /// of a wait. In an event of a hold, it is the number of the call that acquired the hold. 0 if
+    /// the event is about no call and no hold.
+    std::uint64_t call_number = 0;
+    /// Change of the number of held locks: 1 when a hold begins, -1 when it ends, otherwise 0. A
+    /// lock on several locks counts in addition to its members. The grant of a counter is 0.
+    std::int32_t held_change = 0;
 };
 
 /// Receives the events of a client. The client calls it on its own thread or executor, never on a

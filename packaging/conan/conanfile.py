@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""holdfast for Conan 2: conan create packaging/conan [-o mysql=True]. The library alone; the
-program is a matter of the system's own packages."""
+"""holdfast for Conan 2: conan create packaging/conan [-o mysql=True] [-o metrics=True]. The
+library alone; the program is a matter of the system's own packages."""
 import re
 from pathlib import Path
 
@@ -18,8 +18,9 @@ class HoldfastRecipe(ConanFile):
     topics = ("distributed-lock", "redis", "valkey", "redisson", "asio")
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
-    options = {"shared": [True, False], "mysql": [True, False]}
-    default_options = {"shared": False, "mysql": False, "boost/*:header_only": True}
+    options = {"shared": [True, False], "mysql": [True, False], "metrics": [True, False]}
+    default_options = {"shared": False, "mysql": False, "metrics": False,
+                       "boost/*:header_only": True}
 
     @property
     def checkout(self) -> Path:
@@ -31,7 +32,7 @@ class HoldfastRecipe(ConanFile):
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "src/*", "tools/*", "docs/*",
-                        "examples/*"):
+                        "examples/*", "packaging/prometheus/*", "packaging/grafana/*"):
             copy(self, pattern, self.checkout, self.export_sources_folder)
 
     def layout(self):
@@ -44,17 +45,20 @@ class HoldfastRecipe(ConanFile):
         self.requires("openssl/[>=3 <4]")
         if self.options.mysql:
             self.requires("mariadb-connector-c/[>=3.3 <4]")
+        if self.options.metrics:  # prometheus-cpp's headers are in the interface
+            self.requires("prometheus-cpp/[>=1.0 <2]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)
 
     def generate(self):
         CMakeDeps(self).generate()
-        PkgConfigDeps(self).generate()  # hiredis and libmariadb are looked for with pkg-config
+        PkgConfigDeps(self).generate()  # hiredis and others are looked for with pkg-config
         toolchain = CMakeToolchain(self)
         for part in ("CLI", "TESTS", "EXAMPLES", "BENCH"):
             toolchain.cache_variables[f"HOLDFAST_BUILD_{part}"] = False
         toolchain.cache_variables["HOLDFAST_MYSQL"] = "ON" if self.options.mysql else "OFF"
+        toolchain.cache_variables["HOLDFAST_METRICS"] = "ON" if self.options.metrics else "OFF"
         toolchain.generate()
 
     def build(self):
@@ -91,3 +95,9 @@ class HoldfastRecipe(ConanFile):
             mysql.set_property("cmake_target_name", "holdfast::mysql")
             mysql.set_property("pkg_config_name", "holdfast-mysql")
             mysql.requires = ["core", "mariadb-connector-c::mariadb-connector-c"]
+        if self.options.metrics:
+            metrics = self.cpp_info.components["metrics"]
+            metrics.libs = ["holdfast_metrics"]
+            metrics.set_property("cmake_target_name", "holdfast::metrics")
+            metrics.set_property("pkg_config_name", "holdfast-metrics")
+            metrics.requires = ["core", "prometheus-cpp::prometheus-cpp-core"]

@@ -233,6 +233,7 @@ public:
                     trouble.rethrow_if_unanswered();
                 co_return nullptr;
             }
+            home_->tell_waiting(*call_);
             co_await pause_until(next);
             sent_at = home_->now();
             co_await ask_in_turn(round);

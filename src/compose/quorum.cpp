@@ -75,6 +75,7 @@ public:
                 if (std::shared_ptr<composite_hold> held = hold_of(round))
                     co_return held;
                 note_late_grant();
+                home_->tell_waiting(*call_);
                 co_await pause_until(sync::later(home_->now(), split.next()));
                 continue; // the parts are released, and the next round asks again
             }
@@ -88,6 +89,7 @@ public:
             }
             if (!may_go_on(trouble))
                 co_return nullptr;
+            home_->tell_waiting(*call_);
             if (got.votes > 0 && got.busy > 0)
                 co_await pause_until(sync::later(home_->now(), split.next()));
             else

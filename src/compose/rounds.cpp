@@ -80,7 +80,8 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
         throw sync::worded_error{why};
 }
 
-void tell_acquired(const sync::acquisition& call, const sync::lock_handle& held) {
+void tell_acquired(const sync::acquisition& call, sync::lock_handle& held) {
+    held.call_number = call.number;
     call.home->tell_of(held, event_kind::acquired, event_cause::none,
                        call.home->now() - call.started_at);
 }

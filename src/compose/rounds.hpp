@@ -63,7 +63,7 @@ asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 time_point answered_by(const sync::engine& home, const member_requests&, duration timeout);
 
 /// Reports to the observer that the call acquired the lock, and how long it waited.
-void tell_acquired(const sync::acquisition&, const sync::lock_handle&);
+void tell_acquired(const sync::acquisition&, sync::lock_handle&);
 
 /// Returns the first failure of a member, with a text that names the member. Returns a failure
 /// without a code if no member failed.

@@ -216,15 +216,3 @@ void boot_timer::heard() {
 }
 
 } // namespace holdfast::runtime
-
-namespace holdfast {
-
-boot_clock::time_point boot_clock::now() noexcept {
-    timespec shown{};
-    // Cannot fail: all supported Linux versions have this clock.
-    ::clock_gettime(CLOCK_BOOTTIME, &shown);
-    return time_point{std::chrono::seconds{shown.tv_sec} +
-                      std::chrono::floor<duration>(std::chrono::nanoseconds{shown.tv_nsec})};
-}
-
-} // namespace holdfast

@@ -5,13 +5,25 @@
 #include "sync/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace holdfast::sync {
+namespace {
+
+/// Returns the number of a new call. Clients may share an observer, so the number is unique in the
+/// process. Returns 0 if no observer would see it.
+std::uint64_t next_call_number(const engine& home) {
+    static std::atomic<std::uint64_t> last{0};
+    return home.how().observer ? last.fetch_add(1, std::memory_order_relaxed) + 1 : 0;
+}
+
+} // namespace
 
 acquisition::acquisition(request r)
     : wanted{std::move(r)}
     , home{wanted.of->home}
-    , started_at{home->now()} {}
+    , started_at{home->now()}
+    , number{next_call_number(*home)} {}
 
 acquisition::alarm_holder::alarm_holder(acquisition& call)
     : call_{call} {
@@ -63,13 +75,17 @@ void acquisition::succeed(std::shared_ptr<held_lock> held) {
     const auto self = finish();
     if (!self)
         return;
+    held->call_number = number;
     home->tell_of(*held, event_kind::acquired, event_cause::none, home->now() - started_at);
     tell({handed_out(held)});
 }
 
 void acquisition::share(std::shared_ptr<held_lock> held) {
-    if (const auto self = finish())
-        tell({handed_out(held)});
+    const auto self = finish();
+    if (!self)
+        return;
+    home->tell_joined(*this, *held);
+    tell({handed_out(held)});
 }
 
 void acquisition::succeed_jointly(std::shared_ptr<lock_handle> held) {

@@ -58,6 +58,8 @@ public:
     const request wanted;
     const std::shared_ptr<engine> home;
     const time_point started_at;
+    /// Number of the call in events, unique in this process. 0 if the client has no observer.
+    const std::uint64_t number;
 
     const std::string& name() const { return wanted.of->name.text; }
 
@@ -71,8 +73,11 @@ public:
     /// Notes that the call waits in the store's queue or polls the store. Returns false if the call
     /// was waiting there already.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
-    /// Returns the position of this call among the calls that have asked for permits at its gate
-    /// (local wait queue).
+    /// Notes that the beginning of the wait was reported to the observer. Returns false if this was
+    /// noted before.
+    bool begins_reported_wait() { return !std::exchange(wait_reported_, true); }
+    /// Returns the position of this call among the calls of its gate (local wait queue) that have
+    /// asked for permits.
     std::uint64_t negotiation() const { return negotiation_; }
     void set_negotiation(std::uint64_t position) { negotiation_ = position; }
     bool is_under_way() const { return under_way_.is_linked(); }
@@ -87,8 +92,8 @@ public:
     /// Completes the call with a hold on several locks. The grant of each member was reported to
     /// the observer before.
     void succeed_jointly(std::shared_ptr<lock_handle>);
-    /// Completes the call with a share of a hold that another call acquired. The grant of that hold
-    /// was reported to the observer before.
+    /// Completes the call with a share of the hold of another call. The grant of that hold was
+    /// already reported to the observer, so this reports `joined`.
     void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. In that case the
     /// caller of this function must give the granted amount back.
@@ -136,6 +141,7 @@ private:
     std::uint64_t negotiation_ = 0;
     bool finished_ = false;
     bool waits_there_ = false;
+    bool wait_reported_ = false;
     bool beginning_ = false;
 };
 

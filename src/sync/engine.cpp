@@ -425,11 +425,13 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
         // The call waits here until the release is acknowledged, but at most for the store's time
         // limit.
         here.line_up(*call);
+        tell_waiting(*call);
     } else if (!call->wanted.patient) {
         give_up_behind(*call, here);
     } else {
         here.line_up(*call);
         timeouts_.watch(*call);
+        tell_waiting(*call);
     }
 }
 
@@ -495,6 +497,7 @@ bool engine::let_in(gate& here, acquisition* next) {
 void engine::found_busy(acquisition& call) {
     if (!call.begins_to_wait_there())
         return;
+    tell_waiting(call);
     const gate_key key = key_of(call);
     if (call.wanted.of->polls)
         gates_.forget_polled(key);  // another client had its turn
@@ -590,6 +593,30 @@ event event_about(std::string_view name, event_kind kind, event_cause cause, dur
     return e;
 }
 
+event event_about(const acquisition& call, event_kind kind, event_cause cause = event_cause::none) {
+    event e = event_about(call.name(), kind, cause, call.home->now() - call.started_at);
+    e.call_number = call.number;
+    return e;
+}
+
+event event_about(const lock_handle& held, event_kind kind, event_cause cause, duration length) {
+    event e = event_about(held.name(), kind, cause, length);
+    e.call_number = held.call_number;
+    switch (kind) {
+    case event_kind::acquired:
+        e.held_change = 1;
+        break;
+    case event_kind::released:
+    case event_kind::lost:
+    case event_kind::release_failed:
+        e.held_change = -1;
+        break;
+    default:
+        break;
+    }
+    return e;
+}
+
 } // namespace
 
 // Reports an event to the observer. A borrowed thread (a caller's thread that runs its own
@@ -614,7 +641,7 @@ void engine::tell_of(const held_lock& held, event_kind kind, event_cause cause, 
                      const boost::system::system_error* failed) {
     if (!how_.observer || (held.told_lost && kind != event_kind::lost))
         return; // no event of a hold follows its loss
-    event e = event_about(held.what.name.text, kind, cause, length);
+    event e = event_about(held, kind, cause, length);
     e.owner_number = held.what.owner.number;
     if (failed)
         add_failure(e, failed->code(), failed->what());
@@ -625,7 +652,7 @@ void engine::tell_of(const lock_handle& held, event_kind kind, event_cause cause
                      const failure& why) {
     if (!how_.observer)
         return;
-    event e = event_about(held.name(), kind, cause, length);
+    event e = event_about(held, kind, cause, length);
     if (why.code)
         add_failure(e, why.code, why.text);
     tell(e);
@@ -633,8 +660,22 @@ void engine::tell_of(const lock_handle& held, event_kind kind, event_cause cause
 
 void engine::tell_of_count(const acquisition& call) {
     if (how_.observer)
-        tell(event_about(call.name(), event_kind::acquired, event_cause::none,
-                         now() - call.started_at));
+        tell(event_about(call, event_kind::acquired));
+}
+
+void engine::tell_waiting(acquisition& call) {
+    if (!how_.observer || !call.wanted.takes || !call.wanted.patient || call.finished())
+        return;
+    if (call.begins_reported_wait())
+        tell(event_about(call, event_kind::waiting));
+}
+
+void engine::tell_joined(const acquisition& call, const held_lock& held) {
+    if (!how_.observer)
+        return;
+    event e = event_about(call, event_kind::joined);
+    e.owner_number = held.what.owner.number;
+    tell(e);
 }
 
 void engine::tell_lost(held_lock& held, event_cause why) {
@@ -646,7 +687,7 @@ void engine::tell_lost(held_lock& held, event_cause why) {
 void engine::tell_of_wait(const acquisition& call, event_cause cause, const failure& why) {
     if (!how_.observer || !call.wanted.takes)
         return;
-    event e = event_about(call.name(), event_kind::waited, cause, now() - call.started_at);
+    event e = event_about(call, event_kind::waited, cause);
     if (why.code)
         add_failure(e, why.code, why.text);
     tell(e);

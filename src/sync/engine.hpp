@@ -300,6 +300,11 @@ public:
     /// the hold ends, and the end must not report it again.
     void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
+    /// Reports that the call begins to wait, but only once for each call. Does nothing if the call
+    /// may not wait.
+    void tell_waiting(acquisition&);
+    /// Reports that the call got a share of a hold that this client has.
+    void tell_joined(const acquisition&, const held_lock&);
 
     /// Sleeps until the given time. The sleep ends early when the engine stops.
     asio::awaitable<void> nap(time_point until);

@@ -41,6 +41,8 @@ public:
     virtual ~lock_handle() = default;
 
     const std::shared_ptr<engine> home;
+    /// Number of the call that acquired the hold, for events. Only the executor uses it.
+    std::uint64_t call_number = 0;
 
     // Any thread may call the following functions.
     /// Returns the name of the lock in the store. The string lives as long as the hold.

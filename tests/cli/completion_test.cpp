@@ -109,7 +109,7 @@ TEST_P(OfShell, AnOptionOfTheVerbIsOffered) {
     EXPECT_THAT(offered({"holdfast", "unlock", "--f"}), ElementsAre("--force"));
     EXPECT_THAT(offered({"holdfast", "run", "--"}),
                 IsSupersetOf({"--wait", "--lease", "--url", "--verbose", "--hold-for", "--on-loss",
-                              "--fenced", "--shared", "--exclusive"}));
+                              "--fenced", "--shared", "--exclusive", "--metrics-textfile"}));
     EXPECT_THAT(offered({"holdfast", "ls", "--"}), Not(Contains("--lease")));
 }
 

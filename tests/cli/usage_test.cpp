@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "--longest-lease", "1m", "a", "true"},
                 "--longest-lease is for a quorum: give --url 3 to 15 times"},
         mistake{{"run", "--nodes-remember", "a", "true"}, "--nodes-remember is for a quorum"},
+        mistake{{"run", "--metrics-textfile", "", "a", "true"}, "name of the FILE is empty"},
         mistake{{"run", "--longest-lease", "1m", "--nodes-remember", "a", "true"},
                 "exclude each other",
                 "unix:///a unix:///b unix:///c"},

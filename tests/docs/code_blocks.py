@@ -28,6 +28,13 @@ HEAD = """#include <holdfast/holdfast.hpp>
 #include <thread>
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+#if __has_include(<prometheus/exposer.h>)
+#include <holdfast/metrics/collector.hpp>
+#include <prometheus/exposer.h>
+#endif
+#if __has_include(<opentelemetry/trace/provider.h>)
+#include <opentelemetry/trace/provider.h>
+#endif
 """
 
 # A reader of a page knows these: they stand for the rest of the reader's program.
@@ -40,6 +47,11 @@ CONTEXTS = {
     "statements": GIVEN + "void block() {\n@\n}\n",
     "coroutine": GIVEN + "asio::awaitable<void> block() {\n@\n}\n",
     "declarations": GIVEN + "@\n",
+    # Compiled only where the other library is installed. HEAD includes its headers.
+    "prometheus": "#if __has_include(<prometheus/exposer.h>)\n" + GIVEN
+                  + "void block() {\n@\n}\n#endif\n",
+    "opentelemetry": "#if __has_include(<opentelemetry/trace/provider.h>)\n" + GIVEN
+                     + "@\n#endif\n",
     # As Qt declares them; its own headers are not asked for.
     "qt": """namespace Qt { enum ConnectionType { QueuedConnection = 2 }; }
 class QObject {};

@@ -30,6 +30,9 @@ expect 69 holdfast run --lease 1s -w 1 trial -- true
 redis-server --port 0 --unixsocket /trial/redis.sock --save '' --daemonize yes > /dev/null
 expect 0 holdfast doctor
 expect 7 holdfast run trial -- sh -c 'exit 7'
+words=$(holdfast run --metrics-textfile /trial/a.prom trial -- true 2>&1) ||
+  fail "without its module, --metrics-textfile changed the status"
+[[ $words == *"writes no metrics"* ]] || fail "without libholdfast-metrics it said: $words"
 expect 0 holdfast run trial -- holdfast run -n -E 0 trial -- touch not-alone
 [[ ! -e not-alone ]] || fail "a lock that was held was given to another"
 words=$(holdfast ls --url mysql://127.0.0.1:1/shop 2>&1 || true)
@@ -60,14 +63,23 @@ cmake -S consumer -B mysql-by-cmake -DCONSUMER_MYSQL=ON > /dev/null
 cmake --build mysql-by-cmake
 expect 0 mysql-by-cmake/consumer_mysql
 
+say "The metrics"
+install ./libholdfast-metrics0*.deb ./libholdfast-metrics-dev_*.deb
+expect 0 holdfast run --metrics-textfile /trial/a.prom trial -- true
+grep -q '^holdfast_run_exit_status{name="trial"} 0$' a.prom || fail "there are no metrics"
+cmake -S consumer -B metrics-by-cmake -DCONSUMER_METRICS=ON > /dev/null
+cmake --build metrics-by-cmake
+expect 0 metrics-by-cmake/consumer_metrics > metrics.log
+
 say "The documents"
 for path in README.md docs/guarantees.md examples/01_first_lock.cpp; do
   [[ -e /usr/share/doc/libholdfast-dev/$path ]] || fail "there is no $path"
 done
 
 say "Away with them"
-apt-get -qq purge -y holdfast libholdfast-dev libholdfast-mysql-dev \
-  libholdfast-testing-dev 'libholdfast0*' 'libholdfast-mysql0*' 'libholdfast-testing0*' \
+apt-get -qq purge -y holdfast libholdfast-dev libholdfast-mysql-dev libholdfast-metrics-dev \
+  libholdfast-testing-dev 'libholdfast0*' 'libholdfast-mysql0*' 'libholdfast-metrics0*' \
+  'libholdfast-testing0*' \
   > install.log
 left=$(find / -xdev -name '*holdfast*' -not -path '/trial/*' -not -path '/var/*')
 [[ -z $left ]] || fail "purged, but there is still: $left"

@@ -133,6 +133,10 @@ const char* reported(event_kind kind) {
         return "reports: the release of owner {} was given up";
     case event_kind::moved:
         return "reports: it asks another primary";
+    case event_kind::waiting:
+        return "reports: a call begins to wait";
+    case event_kind::joined:
+        return "reports: a call shares the hold of owner {}";
     default:
         return "reports something else about owner {}";
     }

@@ -35,6 +35,8 @@ struct told {
     duration length{};
     errc code{}; ///< error code of the event; zero: none
     std::string text{};
+    std::uint64_t call_number = 0;
+    int held_change = 0;
 };
 
 inline std::ostream& operator<<(std::ostream& to, const told& t) {
@@ -51,7 +53,8 @@ public:
         all_.push_back(
             {e.kind, e.cause, std::string(e.name, e.name_size), e.owner_number,
              std::chrono::duration_cast<duration>(std::chrono::microseconds{e.duration_us}),
-             static_cast<errc>(e.code), std::string(e.text, e.text_size)});
+             static_cast<errc>(e.code), std::string(e.text, e.text_size), e.call_number,
+             e.held_change});
     }
 
     std::vector<told> of(event_kind kind) const {

@@ -21,6 +21,8 @@ LINES_A_FUNCTION, COLUMNS, LINES_OF_README, WORDS_A_SENTENCE = 70, 100, 150, 30
 EXCEPTIONS: list[tuple[str, str, str, str]] = [
     ("include_direction", "src/store/mysql/transaction_guard.cpp", "sync/lock_handle.hpp",
      "a lease guards a transaction, and its hold names the owner"),
+    ("banned_call", "include/holdfast/metrics/collector.hpp", "_clock::now",
+     "the default of an option: a test gives its own clock"),
 ]
 
 # Which folders of src/ a layer may include from; the deepest that matches a file counts. What is
@@ -37,6 +39,7 @@ LAYERS = {
     "src/store/remote": ("store/remote", "runtime"),
     "src/store/redis": ("store/redis", "store/remote", "redis", "net", "runtime"),
     "src/store/zookeeper": ("store/zookeeper", "store/remote", "zookeeper", "net", "runtime"),
+    "src/metrics": ("metrics",),
     "src/mysql": ("mysql", "net", "runtime"),
     "src/store/mysql": ("store/mysql", "store/remote", "mysql", "net", "runtime"),
     "src/store/memory": ("store/memory", "store/remote", "runtime"),

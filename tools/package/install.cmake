@@ -1,15 +1,20 @@
-# Installs for `cmake --install`: the library with its component holdfast::testing and, if it was
-# built, holdfast::mysql; the headers; the program with its manual and completions; and files for
-# find_package and pkg-config. tests/package uses each of them.
+# Installs for `cmake --install`: the library with its component holdfast::testing and, if they
+# were built, holdfast::mysql and holdfast::metrics; the headers; the program with its manual and
+# completions; and files for find_package and pkg-config. tests/package uses each of them.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS holdfast EXPORT holdfast-targets)
 install(DIRECTORY include/holdfast TYPE INCLUDE
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "mysql" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "mysql" EXCLUDE PATTERN "metrics" EXCLUDE)
 install(TARGETS holdfast_testing EXPORT holdfast-testing-targets)
 if(TARGET holdfast_mysql)
   install(TARGETS holdfast_mysql EXPORT holdfast-mysql-targets)
   install(DIRECTORY include/holdfast/mysql DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast"
+          FILES_MATCHING PATTERN "*.hpp")
+endif()
+if(TARGET holdfast_metrics)
+  install(TARGETS holdfast_metrics EXPORT holdfast-metrics-targets)
+  install(DIRECTORY include/holdfast/metrics DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast"
           FILES_MATCHING PATTERN "*.hpp")
 endif()
 if(TARGET holdfast_cli)
@@ -42,6 +47,9 @@ install(EXPORT holdfast-testing-targets NAMESPACE holdfast:: DESTINATION "${pack
 if(TARGET holdfast_mysql)
   install(EXPORT holdfast-mysql-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
 endif()
+if(TARGET holdfast_metrics)
+  install(EXPORT holdfast-metrics-targets NAMESPACE holdfast:: DESTINATION "${package_folder}")
+endif()
 install(FILES "${PROJECT_BINARY_DIR}/holdfast-config.cmake"
               "${PROJECT_BINARY_DIR}/holdfast-config-version.cmake"
         DESTINATION "${package_folder}")
@@ -67,6 +75,11 @@ if(TARGET holdfast_mysql)
   install(FILES "${PROJECT_BINARY_DIR}/holdfast-mysql.pc"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
+if(TARGET holdfast_metrics)
+  configure_file(tools/package/holdfast-metrics.pc.in holdfast-metrics.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/holdfast-metrics.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 
 # The documents keep the layout of the checkout, so that links between pages and examples work.
 if(PROJECT_IS_TOP_LEVEL)
@@ -74,6 +87,10 @@ if(PROJECT_IS_TOP_LEVEL)
   install(FILES LICENSE ${pages} TYPE DOC)
   install(DIRECTORY docs TYPE DOC PATTERN "docs/man" EXCLUDE) # installed as a manual
   install(DIRECTORY examples TYPE DOC FILES_MATCHING PATTERN "*.cpp")
+  install(FILES packaging/prometheus/holdfast.rules.yml
+          DESTINATION "${CMAKE_INSTALL_DOCDIR}/packaging/prometheus")
+  install(FILES packaging/grafana/holdfast.json
+          DESTINATION "${CMAKE_INSTALL_DOCDIR}/packaging/grafana")
   cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DOCDIR BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}"
              OUTPUT_VARIABLE documents)
   install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")

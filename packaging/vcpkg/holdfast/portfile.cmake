@@ -6,9 +6,13 @@ set(mysql OFF)
 if("mysql" IN_LIST FEATURES)
   set(mysql ON)
 endif()
+set(metrics OFF)
+if("metrics" IN_LIST FEATURES)
+  set(metrics ON)
+endif()
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS -DHOLDFAST_BUILD_CLI=OFF -DHOLDFAST_BUILD_TESTS=OFF -DHOLDFAST_BUILD_EXAMPLES=OFF
-          -DHOLDFAST_BUILD_BENCH=OFF "-DHOLDFAST_MYSQL=${mysql}"
+          -DHOLDFAST_BUILD_BENCH=OFF "-DHOLDFAST_MYSQL=${mysql}" "-DHOLDFAST_METRICS=${metrics}"
           "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/holdfast)

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -315,13 +316,14 @@ private:
 
 /// Checker: the reports of a client to its observer add up. Each hold is acquired once and ends
 /// once, so a count of holds returns to zero. No event of a hold follows its loss. A hold that is
-/// handed over has ended, and is acquired again.
+/// handed over has ended, and is acquired again. A wait begins at most once, and ends if it began.
 class reports {
 public:
     explicit reports(world& w)
         : world_{w} {}
 
     void heard(int client, int generation, const event& e) {
+        heard_of_call(client, generation, e);
         if (e.owner_number == 0)
             return;
         record& r = records_[{client, generation, e.owner_number}];
@@ -342,6 +344,17 @@ public:
     }
 
     void at_peace() {
+        for (const auto& [client, generation, number] : waits_)
+            if (generation == world_.seats[static_cast<std::size_t>(client)].generation)
+                world_.violated("reports add up", -1,
+                                "client" + std::to_string(client) +
+                                    " never reported the end of a wait");
+        for (const auto& [of, count] : holds_)
+            if (count != 0 &&
+                of.second == world_.seats[static_cast<std::size_t>(of.first)].generation)
+                world_.violated("reports add up", -1,
+                                "client" + std::to_string(of.first) + " reported " +
+                                    std::to_string(count) + " more holds than ends");
         for (const auto& [of, r] : records_) {
             const auto& [client, generation, number] = of;
             const seat& place = world_.seats[static_cast<std::size_t>(client)];
@@ -359,6 +372,18 @@ private:
         bool lost = false;
     };
 
+    void heard_of_call(int client, int generation, const event& e) {
+        if (e.kind == event_kind::waiting &&
+            !waits_.insert({client, generation, e.call_number}).second)
+            fail(e, "began to wait twice");
+        if (e.kind == event_kind::acquired || e.kind == event_kind::joined ||
+            e.kind == event_kind::waited)
+            waits_.erase({client, generation, e.call_number});
+        holds_[{client, generation}] += e.held_change;
+        if (holds_[{client, generation}] < 0)
+            fail(e, "ended one hold more than began");
+    }
+
     static bool ends(event_kind k) {
         return k == event_kind::released || k == event_kind::lost ||
                k == event_kind::release_failed;
@@ -371,6 +396,8 @@ private:
 
     world& world_;
     std::map<std::tuple<int, int, std::uint64_t>, record> records_;
+    std::set<std::tuple<int, int, std::uint64_t>> waits_; ///< calls that wait
+    std::map<std::pair<int, int>, int> holds_;            ///< number of holds of each client
 };
 
 } // namespace holdfast::sim

@@ -8,6 +8,10 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 
 namespace holdfast::sync {
@@ -255,6 +259,102 @@ TEST_F(Observer, HearsOfEachHoldOnce) {
     EXPECT_EQ(alice.ear->count(event_kind::acquired), 5u);
     EXPECT_EQ(alice.ear->count(event_kind::released), 5u);
     EXPECT_EQ(alice.ear->all().size(), 10u);
+}
+
+TEST_F(Observer, AWaitIsReportedWhenItBeginsAndOnceWhenItEnds) {
+    server.occupy("shop:stock", 1h);
+    said<lease> behind;
+    stock.async_lock(held.handler());
+    stock.async_lock(behind.handler()); // waits in the queue of this client
+    run_for(1500ms);
+    const std::vector<told> begun = alice.ear->of(event_kind::waiting);
+    ASSERT_EQ(begun.size(), 2u);
+    EXPECT_EQ(begun[0].name, "shop:stock");
+    EXPECT_EQ(begun[0].held_change, 0);
+    EXPECT_EQ(begun[0].length, 0ms);
+    EXPECT_NE(begun[0].call_number, 0u);
+    EXPECT_NE(begun[0].call_number, begun[1].call_number);
+
+    server.vacate("shop:stock");
+    settle();
+    const told granted = the(event_kind::acquired);
+    close(alice);
+    settle();
+    const told ended = the(event_kind::waited);
+    const std::set<std::uint64_t> calls{begun[0].call_number, begun[1].call_number};
+    EXPECT_EQ((std::set{granted.call_number, ended.call_number}), calls);
+    EXPECT_EQ(alice.ear->count(event_kind::waiting), 2u);
+}
+
+TEST_F(Observer, ACallThatMayNotWaitOrNeedNotWaitReportsNoWait) {
+    lease mine = taken(stock);
+    stock.async_try_lock(tried.handler());
+    settle();
+    ASSERT_TRUE(tried.well());
+    EXPECT_EQ(alice.ear->count(event_kind::waited), 1u);
+    EXPECT_EQ(alice.ear->count(event_kind::waiting), 0u);
+}
+
+TEST_F(Observer, EveryEventOfAHoldHasTheNumberOfItsCall) {
+    lease first = taken(stock);
+    stock.async_lock(held.handler());
+    settle();
+    first.async_unlock(said{}.handler()); // handed on to the second call
+    settle();
+    held.take().async_unlock(said{}.handler());
+    settle();
+    const std::vector<told> begun = alice.ear->of(event_kind::acquired);
+    const std::vector<told> ended = alice.ear->of(event_kind::released);
+    ASSERT_EQ(begun.size(), 2u);
+    ASSERT_EQ(ended.size(), 2u);
+    for (std::size_t each : {0u, 1u}) {
+        EXPECT_EQ(begun[each].call_number, ended[each].call_number);
+        EXPECT_EQ(begun[each].held_change, 1);
+        EXPECT_EQ(ended[each].held_change, -1);
+    }
+    EXPECT_NE(begun[0].call_number, begun[1].call_number);
+}
+
+TEST_F(Observer, ReadersThatShareAHoldJoinIt) {
+    shared_mutex prices{alice, "prices"};
+    lease first = taken(prices.shared()), second = taken(prices.shared());
+    const told joined = the(event_kind::joined);
+    EXPECT_EQ(joined.name, "shop:prices");
+    EXPECT_EQ(joined.owner_number, the(event_kind::acquired).owner_number);
+    EXPECT_NE(joined.call_number, the(event_kind::acquired).call_number);
+    EXPECT_EQ(joined.held_change, 0);
+    first.async_unlock(said{}.handler());
+    second.async_unlock(said{}.handler());
+    settle();
+    EXPECT_EQ(the(event_kind::released).held_change, -1);
+}
+
+TEST_F(Observer, ALockOnSeveralLocksCountsBesideItsMembers) {
+    mutex shelf{alice, "shelf"};
+    multi_mutex both{stock, shelf};
+    server.occupy("shop:shelf", 5s);
+    said<lease> all;
+    both.async_lock(all.handler());
+    run_for(1min);
+    ASSERT_TRUE(all.well());
+    all.take().async_unlock(said{}.handler());
+    settle();
+    int holds = 0, most = 0;
+    std::map<std::uint64_t, int> waits;
+    for (const told& each : alice.ear->all()) {
+        most = std::max(most, holds += each.held_change);
+        if (each.kind == event_kind::waiting) {
+            EXPECT_EQ(++waits[each.call_number], 1) << each;
+        }
+        if (each.kind == event_kind::acquired || each.kind == event_kind::waited)
+            waits.erase(each.call_number);
+    }
+    EXPECT_EQ(most, 3);
+    EXPECT_EQ(holds, 0);
+    EXPECT_TRUE(waits.empty());
+    const auto whole = alice.ear->of(event_kind::released).back();
+    EXPECT_EQ(whole.name, "shop:stock + shop:shelf");
+    EXPECT_NE(whole.call_number, 0u);
 }
 
 TEST_F(Observer, IsToldTheServersOwnWords) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// File of `holdfast run --metrics-textfile`.
+#pragma once
+
+#include "cli/run/metrics_module.hpp"
+
+#include <holdfast/observer.hpp>
+
+#include <memory>
+#include <string>
+
+namespace cli {
+
+/// Writes the metrics of one run to a file, for the textfile collector of node_exporter. No failure
+/// here changes the run or its exit status: every failure is printed on stderr.
+class metrics_file {
+public:
+    /// Loads the metrics module. If that fails, prints why, and `observer()` is null.
+    explicit metrics_file(std::string path);
+
+    /// Returns the observer that counts the events for the file, or null if nothing can be counted.
+    std::shared_ptr<holdfast::observer> observer() const { return counted_; }
+
+    /// Writes the file. A reader sees the old content or the new content, because the new content
+    /// is written to a temporary file in the same folder, which then replaces the file. Does
+    /// nothing if there is no observer.
+    void write(const std::string& name, int status) const;
+
+private:
+    const std::string path_;
+    std::shared_ptr<run_metrics> counted_;
+};
+
+} // namespace cli
