@@ -18,19 +18,65 @@
 
 #include <gmock/gmock.h>
 
-namespace holdfast {
+namespace holdfast::trace {
 namespace {
 
 struct replay {
     support::server_binary server;
-    std::string version, file;
-    trace::cast who;
-    std::size_t fewest;
+    std::string version;
+    std::string file{}; ///< none: its suite plays one file
+    cast who{};
+    std::size_t fewest = 0; ///< scenarios that are played
 };
 
 void PrintTo(const replay& what, std::ostream* out) {
-    *out << what.file << " of " << what.version << " on " << what.server.label;
+    *out << (what.file.empty() ? "" : what.file + " of ") << what.version << " on "
+         << what.server.label;
 }
+
+const std::vector<std::string> all_versions{"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"};
+
+std::vector<replay> replays_of(const std::vector<std::string>& files,
+                               const std::vector<cast>& casts = all_casts()) {
+    std::vector<replay> all;
+    for (const support::server_binary& server : support::servers())
+        for (const std::string& version : all_versions)
+            for (const std::string& file : files)
+                for (const cast& who : casts)
+                    all.push_back({server, version, file, who, 2});
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<replay>& info) {
+    std::string name = info.param.server.label + "_" + info.param.version;
+    for (const std::string& part : {info.param.file, info.param.who.name})
+        if (!part.empty())
+            name += "_" + part;
+    return as_test_name(name);
+}
+
+/// A suite with a server on which it plays what was recorded.
+class on_recordings : public ::testing::TestWithParam<replay> {
+protected:
+    explicit on_recordings(support::redis_server::options how = {})
+        : how_{std::move(how)} {}
+
+    void SetUp() override {
+        support::make_or_skip([this] { server_.emplace(GetParam().server, how_); });
+    }
+
+    static std::vector<scenario> recorded(const std::string& file = GetParam().file) {
+        recording all = read(support::source_file("tests/redis/traces/" + GetParam().version + "/" +
+                                                  file + ".jsonl"));
+        EXPECT_GE(all.scenarios.size(), GetParam().fewest);
+        return std::move(all.scenarios);
+    }
+
+    std::optional<support::redis_server> server_;
+
+private:
+    support::redis_server::options how_;
+};
 
 struct primitive {
     std::string file;
@@ -39,13 +85,12 @@ struct primitive {
 };
 
 const std::vector<primitive>& recorded_primitives() {
-    static const std::vector<primitive> all{
-        {"lock", {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 5},
-        {"lock-watchdog", {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 5},
-        {"spin", {"3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 2},
-        {"fenced", {"3.27.2", "3.52.0", "4.7.0"}, 1},
-        {"nonreentrant", {"4.7.0"}, 2},
-        {"fair", {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 3}};
+    static const std::vector<primitive> all{{"lock", all_versions, 5},
+                                            {"lock-watchdog", all_versions, 5},
+                                            {"spin", {"3.17.7", "3.27.2", "3.52.0", "4.7.0"}, 2},
+                                            {"fenced", {"3.27.2", "3.52.0", "4.7.0"}, 1},
+                                            {"nonreentrant", {"4.7.0"}, 2},
+                                            {"fair", all_versions, 3}};
     return all;
 }
 
@@ -54,81 +99,45 @@ std::vector<replay> all_replays() {
     for (const support::server_binary& server : support::servers())
         for (const primitive& which : recorded_primitives())
             for (const std::string& version : which.versions)
-                for (const trace::cast& who : trace::all_casts())
+                for (const cast& who : all_casts())
                     all.push_back({server, version, which.file, who, which.fewest});
     for (const support::server_binary& server : support::servers())
-        all.push_back({server, "4.7.0", "nonreentrantfair", trace::all_casts().at(2), 1});
+        all.push_back({server, "4.7.0", "nonreentrantfair", all_casts().at(2), 1});
     return all;
 }
 
-std::string name_of(const ::testing::TestParamInfo<replay>& info) {
+std::string name_by_file(const ::testing::TestParamInfo<replay>& info) {
     const replay& what = info.param;
-    return trace::as_test_name(what.server.label + "_" + what.file + "_" + what.version + "_" +
-                               what.who.name);
+    return as_test_name(what.server.label + "_" + what.file + "_" + what.version + "_" +
+                        what.who.name);
 }
 
-class WireTraces : public ::testing::TestWithParam<replay> {};
+class WireTraces : public on_recordings {
+protected:
+    WireTraces()
+        : on_recordings{{.own_clock = true}} {}
+};
 
-INSTANTIATE_TEST_SUITE_P(Redisson, WireTraces, ::testing::ValuesIn(all_replays()), name_of);
+INSTANTIATE_TEST_SUITE_P(Redisson, WireTraces, ::testing::ValuesIn(all_replays()), name_by_file);
 
 TEST_P(WireTraces, EndAsTheyWereRecorded) {
-    const replay& what = GetParam();
-    std::optional<support::redis_server> server;
-    try {
-        server.emplace(what.server, support::redis_server::options{.own_clock = true});
-    } catch (const support::server_unavailable& why) {
-        ASSERT_FALSE(support::servers_are_required()) << why.what();
-        GTEST_SKIP() << why.what();
-    }
-    const trace::recording recorded = trace::read(
-        support::source_file("tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
+    const std::vector<scenario> all = recorded();
     std::size_t played = 0;
-    for (const trace::scenario& each : recorded.scenarios) {
-        trace::player player{*server, what.who.ours};
+    for (const scenario& each : all) {
+        player player{*server_, GetParam().who.ours};
         if (!player.objection_to(each).empty())
             continue;
         player.play(each);
         ++played;
     }
-    EXPECT_GE(played, what.fewest) << "of " << recorded.scenarios.size();
+    EXPECT_GE(played, GetParam().fewest) << "of " << all.size();
 }
-
-} // namespace
-} // namespace holdfast
-
-namespace holdfast::trace {
-namespace {
 
 // What real Redisson clients sent for semaphores and latches, replayed command by command: with our
 // scripts in the place of both JVMs, of one, and of none, which tests the replay itself. What was
 // waited for is in the recordings, as the requests that were sent then.
 
-struct counted_replay {
-    support::server_binary server;
-    std::string version, file;
-    cast who;
-};
-
-void PrintTo(const counted_replay& what, std::ostream* out) {
-    *out << what.file << " of " << what.version << " on " << what.server.label;
-}
-
-std::vector<counted_replay> all_counted_replays() {
-    std::vector<counted_replay> all;
-    for (const support::server_binary& server : support::servers())
-        for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
-            for (const char* file : {"semaphore", "latch"})
-                for (const cast& who : all_casts())
-                    all.push_back({server, version, file, who});
-    return all;
-}
-
-std::string name_of_counted(const ::testing::TestParamInfo<counted_replay>& info) {
-    return as_test_name(info.param.server.label + "_" + info.param.version + "_" + info.param.file +
-                        "_" + info.param.who.name);
-}
-
-class CounterTraces : public ::testing::TestWithParam<counted_replay> {
+class CounterTraces : public on_recordings {
 protected:
     void play(support::redis_server& server, const scenario& what) {
         server.command({"FLUSHALL"});
@@ -197,54 +206,19 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Redisson, CounterTraces, ::testing::ValuesIn(all_counted_replays()),
-                         name_of_counted);
+INSTANTIATE_TEST_SUITE_P(Redisson, CounterTraces,
+                         ::testing::ValuesIn(replays_of({"semaphore", "latch"})), name_of);
 
 TEST_P(CounterTraces, EndAsTheyWereRecorded) {
-    const counted_replay& what = GetParam();
-    std::optional<support::redis_server> server;
-    try {
-        server.emplace(what.server);
-    } catch (const support::server_unavailable& why) {
-        ASSERT_FALSE(support::servers_are_required()) << why.what();
-        GTEST_SKIP() << why.what();
-    }
-    const recording recorded = read(
-        support::source_file("tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
-    EXPECT_GE(recorded.scenarios.size(), 2U);
-    for (const scenario& each : recorded.scenarios)
-        play(*server, each);
+    for (const std::vector<scenario> all = recorded(); const scenario& each : all)
+        play(*server_, each);
 }
 
 // What real Redisson clients sent for permit-expirable semaphores, replayed command by command,
 // with our scripts in the place of both JVMs, of one, and of none. Where they waited, the ends of
 // permits are moved instead.
 
-struct permit_replay {
-    support::server_binary server;
-    std::string version;
-    cast who;
-};
-
-void PrintTo(const permit_replay& what, std::ostream* out) {
-    *out << what.version << " on " << what.server.label;
-}
-
-std::vector<permit_replay> all_permit_replays() {
-    std::vector<permit_replay> all;
-    for (const support::server_binary& server : support::servers())
-        for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
-            for (const cast& who : all_casts())
-                all.push_back({server, version, who});
-    return all;
-}
-
-std::string name_of_permits(const ::testing::TestParamInfo<permit_replay>& info) {
-    return as_test_name(info.param.server.label + "_" + info.param.version + "_" +
-                        info.param.who.name);
-}
-
-class PermitTraces : public ::testing::TestWithParam<permit_replay> {
+class PermitTraces : public on_recordings {
 protected:
     void play(const scenario& what) {
         server_->command({"FLUSHALL"});
@@ -388,56 +362,20 @@ private:
                   number == nullptr ? 0 : std::stoll(std::string{number->at("value").as_string()}));
     }
 
-protected:
-    std::optional<support::redis_server> server_;
-
-private:
     permit_book book_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Redisson, PermitTraces, ::testing::ValuesIn(all_permit_replays()),
-                         name_of_permits);
+INSTANTIATE_TEST_SUITE_P(Redisson, PermitTraces, ::testing::ValuesIn(replays_of({""})), name_of);
 
 TEST_P(PermitTraces, EndAsTheyWereRecorded) {
-    const permit_replay& what = GetParam();
-    try {
-        server_.emplace(what.server);
-    } catch (const support::server_unavailable& why) {
-        ASSERT_FALSE(support::servers_are_required()) << why.what();
-        GTEST_SKIP() << why.what();
-    }
-    const recording recorded =
-        read(support::source_file("tests/redis/traces/" + what.version + "/permits.jsonl"));
-    EXPECT_GE(recorded.scenarios.size(), 2U);
-    for (const scenario& each : recorded.scenarios)
+    for (const std::vector<scenario> all = recorded("permits"); const scenario& each : all)
         play(each);
 }
 
 // What real Redisson clients sent for rate limiters, replayed with our scripts in the place of both
 // JVMs: who was let through, and how much was left. Where time passed, draws are moved instead.
 
-struct rate_replay {
-    support::server_binary server;
-    std::string version;
-};
-
-void PrintTo(const rate_replay& what, std::ostream* out) {
-    *out << what.version << " on " << what.server.label;
-}
-
-std::vector<rate_replay> all_rate_replays() {
-    std::vector<rate_replay> all;
-    for (const support::server_binary& server : support::servers())
-        for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
-            all.push_back({server, version});
-    return all;
-}
-
-std::string name_of_rates(const ::testing::TestParamInfo<rate_replay>& info) {
-    return as_test_name(info.param.server.label + "_" + info.param.version);
-}
-
-class RateTraces : public ::testing::TestWithParam<rate_replay> {
+class RateTraces : public on_recordings {
 protected:
     void play(const scenario& what) {
         server_->command({"FLUSHALL"});
@@ -460,8 +398,6 @@ protected:
                 compare_state(*each.state);
         }
     }
-
-    std::optional<support::redis_server> server_;
 
 private:
     using words = std::vector<std::string>;
@@ -562,53 +498,17 @@ private:
     std::uint64_t number_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Redisson, RateTraces, ::testing::ValuesIn(all_rate_replays()),
-                         name_of_rates);
+INSTANTIATE_TEST_SUITE_P(Redisson, RateTraces, ::testing::ValuesIn(replays_of({""}, {cast{}})),
+                         name_of);
 
 TEST_P(RateTraces, LetThroughWhomRedissonLetThrough) {
-    const rate_replay& what = GetParam();
-    try {
-        server_.emplace(what.server);
-    } catch (const support::server_unavailable& why) {
-        ASSERT_FALSE(support::servers_are_required()) << why.what();
-        GTEST_SKIP() << why.what();
-    }
-    const recording recorded =
-        read(support::source_file("tests/redis/traces/" + what.version + "/ratelimiter.jsonl"));
-    EXPECT_GE(recorded.scenarios.size(), 2U);
-    for (const scenario& each : recorded.scenarios)
+    for (const std::vector<scenario> all = recorded("ratelimiter"); const scenario& each : all)
         play(each);
 }
 
 // What real Redisson clients sent for read-write locks, replayed command by command: with our
 // scripts in the place of both JVMs, of one, and of none, which tests the replay itself. What was
 // waited for is in the recordings, as the requests that were sent then.
-
-struct replay {
-    support::server_binary server;
-    std::string version;
-    std::string file;
-    cast who;
-};
-
-void PrintTo(const replay& what, std::ostream* out) {
-    *out << what.file << " of " << what.version << " on " << what.server.label;
-}
-
-std::vector<replay> all_replays() {
-    std::vector<replay> all;
-    for (const support::server_binary& server : support::servers())
-        for (const char* version : {"3.13.6", "3.17.7", "3.27.2", "3.52.0", "4.7.0"})
-            for (const char* file : {"rw", "rw-watchdog"})
-                for (const cast& who : all_casts())
-                    all.push_back({server, version, file, who});
-    return all;
-}
-
-std::string name_of(const ::testing::TestParamInfo<replay>& info) {
-    return as_test_name(info.param.server.label + "_" + info.param.version + "_" + info.param.file +
-                        "_" + info.param.who.name);
-}
 
 /// The word of a command that names its owner; a writer's without its end.
 std::string owner_in(const command& made) {
@@ -621,8 +521,11 @@ std::string owner_in(const command& made) {
     return {};
 }
 
-class SharedTraces : public ::testing::TestWithParam<replay> {
+class SharedTraces : public on_recordings {
 protected:
+    SharedTraces()
+        : on_recordings{{.own_clock = true}} {}
+
     void play(support::redis_server& server, const scenario& what) {
         server.command({"FLUSHALL"});
         support::listener messages{server.socket_path()};
@@ -751,27 +654,18 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Redisson, SharedTraces, ::testing::ValuesIn(all_replays()), name_of);
+INSTANTIATE_TEST_SUITE_P(Redisson, SharedTraces,
+                         ::testing::ValuesIn(replays_of({"rw", "rw-watchdog"})), name_of);
 
 TEST_P(SharedTraces, EndAsTheyWereRecorded) {
     // Forcing knows owners by their form, which labels have not (scripts_shared_test.cpp); and a
     // name that an RLock keeps is refused by ours.
     const std::set<std::string> other_matters{"force-unlock", "plain-lock-on-the-same-name"};
-    const replay& what = GetParam();
-    std::optional<support::redis_server> server;
-    try {
-        server.emplace(what.server, support::redis_server::options{.own_clock = true});
-    } catch (const support::server_unavailable& why) {
-        ASSERT_FALSE(support::servers_are_required()) << why.what();
-        GTEST_SKIP() << why.what();
-    }
-    const recording recorded = read(
-        support::source_file("tests/redis/traces/" + what.version + "/" + what.file + ".jsonl"));
     std::size_t played = 0;
-    for (const scenario& each : recorded.scenarios) {
+    for (const std::vector<scenario> all = recorded(); const scenario& each : all) {
         if (other_matters.contains(each.name))
             continue;
-        play(*server, each);
+        play(*server_, each);
         ++played;
     }
     EXPECT_GE(played, 4u);
