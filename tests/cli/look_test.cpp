@@ -227,11 +227,11 @@ TEST_P(Look, TakesAwayAStringOfAnyFormIfToldThatItIsALock) {
     server().command({"SET", "short", "locked"});
     server().command({"SET", "one", "1", "PX", "3600000"});
     server().command({"SET", "seats", "5"});
-    for (const char* const name : {"short", "one"}) {
-        EXPECT_EQ(run({"unlock", "--force", "--yes", name}, url()).status, 65) << name;
-        EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "token", name}, url()).status, 0)
-            << name;
-        EXPECT_EQ(server().command({"EXISTS", name}).integer, 0) << name;
+    for (const char* const key : {"short", "one"}) {
+        EXPECT_EQ(run({"unlock", "--force", "--yes", key}, url()).status, 65) << key;
+        EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "token", key}, url()).status, 0)
+            << key;
+        EXPECT_EQ(server().command({"EXISTS", key}).integer, 0) << key;
     }
     const ended counter = run({"unlock", "--force", "--yes", "--type", "token", "seats"}, url());
     EXPECT_EQ(counter.status, 65);
