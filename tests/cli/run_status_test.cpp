@@ -211,6 +211,19 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
     server().resume();
 }
 
+TEST_P(RunStatus, WaitForASlotOrAStartEndsInTimeAlthoughTheServerStandsStill) {
+    server().pause();
+    const std::string slow = url() + "?connect_timeout=100ms&command_timeout=100ms";
+    for (const std::vector<std::string>& kind : std::vector<std::vector<std::string>>{
+             {"-w", "0.3", "--slots", "2"}, {"-w", "0.3", "--rate", "2/1m"}}) {
+        const ended silent = run(shell("echo ran", kind), slow);
+        EXPECT_EQ(silent.status, 69);
+        EXPECT_THAT(silent.err, HasSubstr("no answer within 300ms")) << "and not 2.5s";
+    }
+    server().resume();
+    EXPECT_EQ(run(shell("echo ran", {"-w", "10", "--slots", "2"}), url()).out, "ran\n");
+}
+
 TEST_P(RunStatus, WaitEndsInTimeIfTheServerStopsToAnswerMeanwhile) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");
