@@ -46,13 +46,14 @@ std::string failure_in_words(const boost::system::system_error& failure) {
     return reason_in_words(failure);
 }
 
-std::vector<node_state> inspect_all(node_list& of, const std::string& name) {
+std::vector<node_state> inspect_all(node_list& of, const std::string& name,
+                                    bool strings_are_locks) {
     std::list<std::future<std::optional<holdfast::lock_state>>> answers;
     for (node& each : of)
         answers.push_back(each.home.async_inspect(name, holdfast::asio::use_future));
     std::vector<node_state> all;
     for (const node& each : of) {
-        node_state state{.server = each.server};
+        node_state state{.server = each.server, .strings_are_locks = strings_are_locks};
         try {
             state.lock = answers.front().get();
             if (state.lock)
@@ -131,6 +132,8 @@ std::string state_in_words(const node_state& one) {
         return "no lock, but a " + one.lock->type;
     if (!one.is_held())
         return "free";
+    if (one.lock->kind == holdfast::key_kind::other)
+        return "held by another program";
     return left_in_words(*one.lock) + " left, held by " + owners_in_short(*one.lock);
 }
 
@@ -168,6 +171,12 @@ std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_toke
             return objection + " (" + printable(each.server) + ")";
     }
     return {};
+}
+
+/// Returns whether a node that has the lock could not remove it.
+bool is_any_refused(const std::vector<node_state>& seen) {
+    return std::ranges::any_of(
+        seen, [](const node_state& each) { return each.is_held() && !each.failure.empty(); });
 }
 
 bool confirmed(const std::string& name, const std::vector<node_state>& seen) {
@@ -266,7 +275,7 @@ int inspect_quorum(const look_options& given) {
 
 int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     node_list all = connect_all(given, no_wait);
-    std::vector<node_state> seen = inspect_all(all, given.name);
+    std::vector<node_state> seen = inspect_all(all, given.name, is_token);
     const std::string objection = objection_of_nodes(seen, is_token);
     const bool held = std::ranges::any_of(seen, &node_state::is_held);
     const int before = standing_of(seen);
@@ -284,7 +293,9 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
         write_json(told);
     } else if (!objection.empty()) {
         say("'" + printable(given.name) + "' " + objection);
-    } else if (taken == 0) {
+    } else if (before == no_lock) {
+        say("'" + printable(given.name) + "' is no lock on most of the nodes");
+    } else if (taken == 0 && !is_any_refused(seen)) {
         say("'" + printable(given.name) +
             (held                    ? "' was released meanwhile"
              : before == unavailable ? "' is on none of the nodes that could be asked"

@@ -26,9 +26,14 @@ struct node_state {
     std::optional<holdfast::lock_state> lock{}; ///< empty if the lock is free on this node
     /// Reason why the node could not be asked. Empty if the node replied.
     std::string failure{};
+    /// True if the user says that a string of this name is a lock (`--type token`).
+    bool strings_are_locks = false;
 
     bool is_held() const { return lock && lock->is_held && !is_something_else(); }
-    bool is_something_else() const { return lock && lock->kind == holdfast::key_kind::other; }
+    bool is_something_else() const {
+        return lock && lock->kind == holdfast::key_kind::other &&
+               !(strings_are_locks && lock->type == "string");
+    }
 };
 
 using node_list = std::list<node>;
@@ -37,9 +42,9 @@ using node_list = std::list<node>;
 /// reached; a value in the URL has priority. Empty: the usual time.
 node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
-/// Asks all nodes at the same time, so that several unreachable nodes together cost only one
-/// timeout.
-std::vector<node_state> inspect_all(node_list&, const std::string& name);
+/// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.
+std::vector<node_state> inspect_all(node_list&, const std::string& name,
+                                    bool strings_are_locks = false);
 
 inline std::size_t majority_of(std::size_t nodes) {
     return nodes / 2 + 1;

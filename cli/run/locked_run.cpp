@@ -155,11 +155,6 @@ std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
 
-holdfast::duration length_of(std::chrono::duration<double> wanted) {
-    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
-    return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
-}
-
 /// Shortest time in which the server can reply to a run with -w. It is the default of
 /// `connect_timeout`.
 constexpr std::chrono::seconds first_answer_timeout{2};
@@ -251,11 +246,23 @@ private:
                 found.told);
             status = no_lock;
         }
-        for (holdfast::client& home : homes_) {
-            error_code ignored;
-            co_await home.async_close(asio::redirect_error(asio::use_awaitable, ignored));
-        }
+        co_await close_all();
         co_return status;
+    }
+
+    /// Closes all clients at the same time, because each close may wait for a server that does not
+    /// reply.
+    asio::awaitable<void> close_all() {
+        using timer = asio::steady_timer;
+        timer all_closed{loop_, timer::time_point::max()};
+        std::size_t open = homes_.size();
+        for (holdfast::client& home : homes_)
+            home.async_close([&](error_code) {
+                if (--open == 0)
+                    all_closed.expires_at(timer::time_point::min());
+            });
+        error_code rung;
+        co_await all_closed.async_wait(asio::redirect_error(asio::use_awaitable, rung));
     }
 
     asio::awaitable<int> lock_and_run() {

@@ -31,6 +31,11 @@ namespace cli {
 
 using holdfast::lock_kind;
 
+holdfast::duration length_of(std::chrono::duration<double> wanted) {
+    constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 366};
+    return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
+}
+
 template <typename Lock, typename... Arguments>
 Lock& asked_lock::keep(Arguments&&... how) {
     auto made = std::make_shared<Lock>(std::forward<Arguments>(how)...);
@@ -166,11 +171,52 @@ asio::awaitable<counter_state> counter_of(holdfast::client& home, const locked_r
     co_return co_await with_reason(std::move(asking), wanted, ask_again);
 }
 
-/// With -n, asks the server for the counter. If the server cannot be reached, this query fails at
-/// once, while a change of the counter would be repeated.
-asio::awaitable<void> fail_if_away(holdfast::client& home, const locked_run& wanted) {
-    if (wanted.timeout == std::chrono::duration<double>::zero())
-        (void)co_await counter_of(home, wanted);
+/// Returns how much of the timeout is left.
+std::chrono::duration<double> left_of(const locked_run& wanted, holdfast::time_point began) {
+    const std::chrono::duration<double> left =
+        wanted.timeout - std::chrono::duration<double>{holdfast::boot_clock::now() - began};
+    return std::max(left, std::chrono::duration<double>::zero());
+}
+
+asio::awaitable<void> look_at_counter(holdfast::client& home, const locked_run& wanted,
+                                      bool& has_answered) {
+    (void)co_await counter_of(home, wanted);
+    has_answered = true;
+}
+
+/// With -n or -w, asks the server for the counter before the counter is set. Repeats the query
+/// until the server answers. Throws if the timeout ends before that. A change of the counter would
+/// be repeated after the timeout, and the close of the client would wait for it.
+asio::awaitable<void> until_server_answers(holdfast::client& home, const locked_run& wanted,
+                                           holdfast::time_point began) {
+    if (wanted.timeout == std::chrono::duration<double>::max())
+        co_return;
+    constexpr std::chrono::duration<double> rest = std::chrono::milliseconds{100};
+    std::exception_ptr away;
+    bool has_answered = false;
+    while (!has_answered) {
+        const std::chrono::duration<double> left = left_of(wanted, began);
+        if (away && wanted.timeout == left.zero())
+            std::rethrow_exception(away);
+        if (away && left == left.zero())
+            throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
+                                              "no answer within " +
+                                                  in_words(length_of(wanted.timeout))};
+        if (away) // the first query may take its whole time
+            co_await pause(length_of(std::min(rest, left)));
+        try {
+            asio::awaitable<void> look = look_at_counter(home, wanted, has_answered);
+            if (away)
+                co_await until_first(std::move(look), pause(length_of(left_of(wanted, began))));
+            else
+                co_await std::move(look);
+        } catch (const boost::system::system_error& failure) {
+            if (failure.code() != holdfast::errc::unreachable &&
+                failure.code() != holdfast::errc::outcome_unknown)
+                throw;
+            away = std::current_exception();
+        }
+    }
 }
 
 asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_semaphore& slots,
@@ -230,13 +276,6 @@ asio::awaitable<void> settle_rate(holdfast::client& home, holdfast::rate_limiter
     throw another_number{"is set and deleted again and again"};
 }
 
-/// Returns how much of the timeout is left.
-std::chrono::duration<double> left_of(const locked_run& wanted, holdfast::time_point began) {
-    const std::chrono::duration<double> left =
-        wanted.timeout - std::chrono::duration<double>{holdfast::boot_clock::now() - began};
-    return std::max(left, std::chrono::duration<double>::zero());
-}
-
 } // namespace
 
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home,
@@ -246,7 +285,7 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
     if (wanted.lease)
         how.lease.emplace(*wanted.lease);
     holdfast::leased_semaphore slots{home, {wanted.name}, how};
-    co_await fail_if_away(home, wanted);
+    co_await until_server_answers(home, wanted, began);
     co_await settle_slots(home, slots, wanted);
     co_return co_await slots.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }
@@ -254,7 +293,7 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client& home
 asio::awaitable<bool> draw_start(holdfast::client& home, const locked_run& wanted) {
     const holdfast::time_point began = holdfast::boot_clock::now();
     holdfast::rate_limiter starts{home, {wanted.name}, {.required_replicas = wanted.replicas}};
-    co_await fail_if_away(home, wanted);
+    co_await until_server_answers(home, wanted, began);
     co_await settle_rate(home, starts, wanted);
     co_return co_await starts.async_try_acquire_for(left_of(wanted, began), 1, asio::use_awaitable);
 }

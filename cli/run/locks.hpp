@@ -11,6 +11,7 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/time.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -23,6 +24,9 @@ namespace cli {
 
 /// Clients of a run, one for each server. The lock objects refer to these clients.
 using clients = std::list<holdfast::client>;
+
+/// Returns a time of the command line as a duration for a timer: rounded up, and at most a year.
+holdfast::duration length_of(std::chrono::duration<double>);
 
 /// Lock for one `holdfast run`: a single lock, several locks as one, or a lock on a quorum.
 class asked_lock {

@@ -347,6 +347,9 @@ TEST_P(Slots, InspectTellsOfSlotsWhoseHoldersWereLost) {
     const ended slots = run({"inspect", "--type", "permits", "job"}, url());
     EXPECT_EQ(slots.status, 0);
     EXPECT_THAT(slots.out, HasSubstr("no permit can become free"));
+    EXPECT_EQ(run({"ls"}, url()).out, "") << "it may be a number of another program";
+    EXPECT_EQ(run({"ls", "--type", "permits"}, url()).out, "");
+    EXPECT_THAT(run({"ls", "--type", "semaphore"}, url()).out, HasSubstr("job"));
 }
 
 TEST_P(Slots, AnotherNumberIsRefusedWithBoth) {

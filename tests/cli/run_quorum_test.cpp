@@ -245,6 +245,25 @@ TEST_F(Quorum, AnotherProgramsStringsAreTakenAwayOnlyIfTheyAreSaidToBeLocks) {
     EXPECT_FALSE(is_held_at(0) || is_held_at(1) || is_held_at(2));
 }
 
+TEST_F(Quorum, StringsOfAnyFormAreTakenAwayIfTheyAreSaidToBeLocks) {
+    for (std::size_t i = 0; i < 3; ++i)
+        node(i).command({"SET", "job", "locked"});
+    const ended refused = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(refused.status, 65);
+    EXPECT_EQ(refused.err, "holdfast: 'job' is no lock on most of the nodes\n");
+    EXPECT_TRUE(is_held_at(0) && is_held_at(1) && is_held_at(2));
+    const ended taken = run(with_urls({"unlock", "--force", "--yes", "--type", "token", "job"}));
+    EXPECT_EQ(taken.status, 0) << taken.err;
+    EXPECT_FALSE(is_held_at(0) || is_held_at(1) || is_held_at(2));
+
+    node(0).command({"SET", "seats", "5"});
+    const ended counter =
+        run(with_urls({"unlock", "--force", "--yes", "--type", "token", "seats"}));
+    EXPECT_NE(counter.status, 0);
+    EXPECT_THAT(counter.err, testing::Not(HasSubstr("released meanwhile")));
+    EXPECT_EQ(node(0).command({"GET", "seats"}).text, "5");
+}
+
 TEST_F(Quorum, TheDoctorSaysWhichNodeIsAway) {
     node(0).stop();
     const ended told = run(with_urls({"doctor", "--json"}));

@@ -211,6 +211,30 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
     server().resume();
 }
 
+TEST_P(RunStatus, WaitForSeveralLocksEndsInTimeAlthoughTheServerStandsStill) {
+    server().pause();
+    const std::string slow = url() + "?connect_timeout=1h&command_timeout=1s";
+    const ended silent = run(shell("echo ran", {"-w", "1.9", "--with", "other"}), slow);
+    EXPECT_EQ(silent.status, 69);
+    EXPECT_THAT(silent.err, HasSubstr("not sent within "));
+    EXPECT_THAT(silent.err, testing::Not(HasSubstr("not sent within 1000 ms")))
+        << "the second request ends at 1.9 s, and not at 2 s";
+    server().resume();
+}
+
+TEST_P(RunStatus, WaitForASlotOrAStartEndsInTimeAlthoughTheServerStandsStill) {
+    server().pause();
+    const std::string slow = url() + "?connect_timeout=100ms&command_timeout=100ms";
+    for (const std::vector<std::string>& kind : std::vector<std::vector<std::string>>{
+             {"-w", "0.3", "--slots", "2"}, {"-w", "0.3", "--rate", "2/1m"}}) {
+        const ended silent = run(shell("echo ran", kind), slow);
+        EXPECT_EQ(silent.status, 69);
+        EXPECT_THAT(silent.err, HasSubstr("no answer within 300ms")) << "and not 2.5s";
+    }
+    server().resume();
+    EXPECT_EQ(run(shell("echo ran", {"-w", "10", "--slots", "2"}), url()).out, "ran\n");
+}
+
 TEST_P(RunStatus, WaitEndsInTimeIfTheServerStopsToAnswerMeanwhile) {
     program holder{until_closed(), url()};
     ASSERT_EQ(holder.line(), "held");

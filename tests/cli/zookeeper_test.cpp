@@ -48,6 +48,11 @@ TEST_F(ZookeeperVerbs, ReadersShareAndTokensGrow) {
 TEST_F(ZookeeperVerbs, SlotsAreCounted) {
     slots_are_counted();
 }
+TEST_F(ZookeeperVerbs, SlotsAreCalledASemaphore) {
+    ASSERT_EQ(run_here({"run", "--slots", "2", name, "--", "true"}).status, 0);
+    EXPECT_THAT(run_here({"inspect", name}).out,
+                HasSubstr("no lock that is known here, but a semaphore\n"));
+}
 TEST_F(ZookeeperVerbs, NamesAreReadAndPrintedWithoutThePrefix) {
     names_have_no_prefix();
 }

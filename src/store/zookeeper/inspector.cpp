@@ -367,6 +367,7 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
     found.type = "nodes";
     if (seen.semaphore) {
         found.kind = key_kind::other;
+        found.type = "semaphore";
         co_return found;
     }
     if (seen.holders.empty())
