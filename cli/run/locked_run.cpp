@@ -203,7 +203,7 @@ public:
         });
         loop_.run();
         if (metrics_)
-            metrics_->write(wanted_.name, status);
+            metrics_->write(prefix_of(wanted_.url) + wanted_.name, status);
         return status;
     }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -87,9 +88,10 @@ void replace(const std::string& path, std::string_view text) {
     if (file < 0)
         fail();
     try {
-        const descriptor written{file};
+        descriptor written{file};
         write_all(written.get(), text);
-        if (::rename(fresh.c_str(), path.c_str()) != 0)
+        // Some file systems report only here that the disk is full.
+        if (::close(written.release()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
             fail();
     } catch (...) {
         (void)::unlink(fresh.c_str());
@@ -116,7 +118,7 @@ void metrics_file::write(const std::string& name, int status) const {
         if (text.empty())
             throw std::system_error{ENOMEM, std::generic_category()};
         replace(path_, text);
-    } catch (const std::system_error& failure) {
+    } catch (const std::exception& failure) {
         say("cannot write the metrics to '" + printable(path_) + "': " + failure.what());
     }
 }

@@ -13,12 +13,13 @@ namespace holdfast::compose {
 class member_requests::member_call final : public sync::acquisition {
 public:
     member_call(sync::request what, std::shared_ptr<member_requests> from, std::size_t which,
-                std::uint64_t asked, std::optional<duration> longest_lease)
+                std::uint64_t asked, const request_options& how)
         : acquisition{std::move(what)}
         , from_{std::move(from)}
         , which_{which}
         , asked_{asked}
-        , longest_lease_{longest_lease} {}
+        , longest_lease_{how.longest_lease}
+        , waited_{how.waited} {}
 
     /// Reports "closed" if this call to the member was never started. This happens if the execution
     /// context of the member's client has ended.
@@ -62,12 +63,14 @@ private:
         };
         (void)whose->executor_access().post(std::move(arrive));
     }
-    /// Returns whether the call sent no request to the store, because it only waited behind an
-    /// earlier call in the local queue. In that case, the earlier call does not hold the lock, and
-    /// the store has not replied "busy" to it.
+    /// Returns whether the call only waited behind an earlier call in the local queue, so that the
+    /// store was not asked. Otherwise it is known that the lock is busy: this client holds the
+    /// lock, or the store has replied "busy" to a call of this queue since the call for the quorum
+    /// began.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
-        const bool is_known = door && (door->holder() || door->somebody_waits_there());
+        const bool is_known = door && (door->holder() || door->somebody_waits_there() ||
+                                       door->was_busy_after(home->now() - waited_));
         return wanted.takes && !waits_there() && !is_known;
     }
     /// Returns whether the member's client and the caller's client run on the same executor. If
@@ -91,6 +94,7 @@ private:
     const std::size_t which_;
     const std::uint64_t asked_;
     const std::optional<duration> longest_lease_;
+    const duration waited_;
 };
 
 member_requests::member_requests(std::shared_ptr<sync::engine> home,
@@ -110,7 +114,7 @@ void member_requests::ask(std::size_t which, const request_options& how) {
     wanted.takes = how.takes;
     wanted.first_until = how.first_until;
     const auto call = std::make_shared<member_call>(std::move(wanted), shared_from_this(), which,
-                                                    ++one.asked, how.longest_lease);
+                                                    ++one.asked, how);
     one.call = call;
     member_call::begin(call);
 }

@@ -73,6 +73,9 @@ struct request_options {
     time_point first_until = time_point::max(); ///< see `ask`
     /// Longest lease that any client uses for the lock; see `member_answer::counts_in`.
     std::optional<duration> longest_lease{};
+    /// How long the call has waited. If the member's client waits behind its own earlier calls, a
+    /// reply "busy" that one of them got in this time counts for this request, too.
+    duration waited{};
 };
 
 /// Requests of one call to several members. Use it on the executor of the call's client.

@@ -103,7 +103,9 @@ public:
 private:
     std::shared_ptr<member_requests> ask_all() {
         auto round = std::make_shared<member_requests>(home_, of_.members, call_->wake());
-        round->ask_all(of_.vote_options(given_));
+        request_options how = of_.vote_options(given_);
+        how.waited = home_->now() - call_->started_at;
+        round->ask_all(how);
         return round;
     }
 
@@ -276,7 +278,8 @@ private:
     }
 
     /// Waits until as many nodes as a majority needs are free. These nodes become free at about the
-    /// same time, because a holder releases its lock on all nodes together.
+    /// same time, because a holder releases its lock on all nodes together. Ends at once if the
+    /// client of one of these nodes is closed, because the next round may have to report this.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
@@ -286,6 +289,11 @@ private:
             watched->ask(which, how);
         const std::size_t others = of_.members.size() - busy.size();
         auto enough = [&] {
+            const auto closed = [&](std::size_t which) {
+                return watched->failed(which) && watched->answer(which).why.code == errc::closed;
+            };
+            if (std::any_of(busy.begin(), busy.end(), closed))
+                return true;
             const auto free = [&](std::size_t which) { return watched->busy(which); };
             const auto seen =
                 static_cast<std::size_t>(std::count_if(busy.begin(), busy.end(), free));

@@ -225,6 +225,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
             }
+            if (door && said.answered)
+                door->note_busy(home.now());
             if (door)
                 home.found_busy(*call);
             look_at = next_look(*call, door, here->spot(), said, polls);

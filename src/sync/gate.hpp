@@ -115,6 +115,10 @@ public:
     // becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
+    /// Notes that the store has replied "busy" to a call of this gate.
+    void note_busy(time_point now) { ensure_rare().busy_at = now; }
+    /// Returns whether the store has replied "busy" to a call of this gate after the given time.
+    bool was_busy_after(time_point when) const { return rare().busy_at > when; }
     /// Returns why it is unknown whether the lock is busy: the reason why the last request failed.
     /// Returns null if the last request got a reply, or if this client holds the lock.
     const failure* why_unknown() const;
@@ -181,7 +185,8 @@ private:
         std::uint64_t negotiations = 0; // number of calls for permits that began to ask
         std::uint64_t passes = 0;
         time_point store_used_at = time_point::min();
-        std::optional<failure> no_reply{}; // why the last request got no reply
+        time_point busy_at = time_point::min(); // time of the store's last reply "busy"
+        std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.

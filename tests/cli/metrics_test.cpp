@@ -74,6 +74,14 @@ TEST_P(MetricsFile, IsReplacedWhenTheRunHasEnded) {
         << "node_exporter is another user";
 }
 
+TEST_P(MetricsFile, HasTheNameWithThePrefixInEachMetric) {
+    EXPECT_EQ(run(measured("exit 7"), url() + "?prefix=shop:").status, 7);
+    const std::string text = content();
+    EXPECT_THAT(text, HasSubstr("\nholdfast_acquired_total{name=\"shop:job\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("\nholdfast_run_exit_status{name=\"shop:job\"} 7\n"));
+    EXPECT_THAT(text, Not(HasSubstr("name=\"job\"")));
+}
+
 TEST_P(MetricsFile, SaysThatTheLockWasLost) {
     program holder{
         measured("trap 'exit 0' TERM; echo held; while :; do sleep 0.1; done", {"--lease", "3s"}),

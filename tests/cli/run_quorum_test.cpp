@@ -142,7 +142,8 @@ TEST_F(Quorum, OnlyTheNodesThatAreAwayAreNamedAsSuch) {
                 AllOf(HasSubstr("node 2: "), HasSubstr("node 3: "), Not(HasSubstr("node 1: "))));
     const ended told = run({"doctor", "--json"}, all);
     EXPECT_EQ(told.status, 69);
-    const auto& findings = boost::json::parse(told.out).at("findings").as_array();
+    const boost::json::value document = boost::json::parse(told.out);
+    const boost::json::array& findings = document.at("findings").as_array();
     ASSERT_EQ(findings.size(), 2U);
     const std::string votes = findings[0].at("what").as_string().c_str();
     EXPECT_THAT(votes, AllOf(StartsWith("no majority of the 3 nodes can vote; "),

@@ -378,6 +378,7 @@ asio::awaitable<void> counting::visit_semaphore(int name) {
 }
 
 asio::awaitable<void> counting::take_and_release(semaphore built, int name) {
+    const int generation = generation_; // another visit may change the member during the pauses
     const std::int64_t amount = draw_amount();
     const operation wish = patiently(deed_on(name, deed::acquire, amount));
     const cancellation plot = draw_cancellation();
@@ -388,12 +389,13 @@ asio::awaitable<void> counting::take_and_release(semaphore built, int name) {
     co_await nap(dice_.between(duration{0}, plan_.people.holds));
     const std::int64_t first = dice_.percent(30) ? dice_.between(0, static_cast<int>(amount)) : 0;
     if (first > 0)
-        co_await give(built, name, first, false);
+        co_await give(built, generation, name, first, false);
     if (first < amount)
-        co_await give(built, name, amount - first, dice_.percent(20));
+        co_await give(built, generation, name, amount - first, dice_.percent(20));
 }
 
 asio::awaitable<void> counting::drain(semaphore built, int name) {
+    const int generation = generation_;
     std::int64_t got = 0;
     {
         ongoing call{world_, deed_on(name, deed::drain)};
@@ -404,19 +406,19 @@ asio::awaitable<void> counting::drain(semaphore built, int name) {
     }
     co_await nap(dice_.between(duration{0}, plan_.people.holds));
     if (got != 0)
-        co_await give(built, name, got, false);
+        co_await give(built, generation, name, got, false);
 }
 
-/// Releases permits. Repeats a call that certainly had no effect, because the number of permits
-/// would otherwise fall forever.
-asio::awaitable<void> counting::give(semaphore built, int name, std::int64_t amount,
+/// Releases permits that a program of this generation took. Repeats a call that certainly had no
+/// effect, because the number of permits would otherwise fall forever.
+asio::awaitable<void> counting::give(semaphore built, int generation, int name, std::int64_t amount,
                                      bool if_there) {
-    if (!*built && generation_ == home_.of_program)
+    if (!*built && generation == home_.of_program)
         built = build<counting_semaphore>(name);
     if (!*built)
         co_return; // the permits belonged to an earlier program
-    const operation what =
-        deed_on(name, amount < 0 ? deed::add_permits : deed::release_permits, amount);
+    operation what = deed_on(name, amount < 0 ? deed::add_permits : deed::release_permits, amount);
+    what.generation = generation;
     for (int tries = 0; tries < tries_max; ++tries) {
         outcome how{};
         if (amount < 0)

@@ -124,7 +124,8 @@ private:
     asio::awaitable<void> visit_latch(int name);
     asio::awaitable<void> take_and_release(semaphore, int name);
     asio::awaitable<void> drain(semaphore, int name);
-    asio::awaitable<void> give(semaphore, int name, std::int64_t amount, bool if_there);
+    asio::awaitable<void> give(semaphore, int generation, int name, std::int64_t amount,
+                               bool if_there);
     asio::awaitable<void> wait(gateway, int name);
 
     asio::awaitable<outcome> acquire(counting_semaphore&, operation, cancellation = {});

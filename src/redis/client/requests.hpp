@@ -12,6 +12,7 @@
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -230,7 +231,10 @@ public:
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    time_point limit() const { return limit_; }
+    /// Returns until when the call may look for its server before it sends a request.
+    time_point limit() const {
+        return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
+    }
 
 private:
     static constexpr duration pause_min{50};

@@ -380,7 +380,9 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
         found.token = std::max(found.token, each.token);
         found.owners.push_back(owner_from(std::move(each)));
     }
-    found.last_token = found.token; // no earlier hold had a greater token
+    const bool is_exclusive = !seen.of_pair || (!holders.empty() && found.owners.front().writes);
+    if (is_exclusive) // a reader that has released may have had a greater token than these readers
+        found.last_token = found.token;
     std::vector<node_owner> waiters = co_await read_owners(*home_, std::move(seen.waiters));
     for (node_owner& each : waiters)
         found.waiters.push_back(waiter_from(std::move(each)));

@@ -78,6 +78,14 @@ TEST_F(Inspector, LastTokenOfAFreeLockIsBetweenTheLastHoldAndTheNext) {
     }
 }
 
+TEST_F(Inspector, DoesNotTellTheLastTokenWhileReadersHold) {
+    party& one = enter();
+    stranger_enters("lock", "-__READ__");
+    const lock_state seen = run(view(one).describe({"lock"})).value();
+    EXPECT_GT(seen.token, 0u);
+    EXPECT_EQ(seen.last_token, 0u) << "a reader that has left may have had a greater token";
+}
+
 TEST_F(Inspector, EndsTheHoldItWasMeantForAndWakesTheNext) {
     party& one = enter();
     stranger_enters("lock");
