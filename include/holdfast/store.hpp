@@ -119,10 +119,6 @@ struct ask : hold {
     /// because the timeout of try_lock() is zero; the first attempt may take the store's whole time
     /// limit.
     time_point give_up_at{};
-    /// Deadline of the first attempt, if it is earlier than the end of the store's time limit. A
-    /// `multi_mutex` sets it if its call has a timeout, and an earlier attempt got no reply. If the
-    /// store can, it ends the attempt with `unreachable` at this time.
-    time_point first_until = time_point::max();
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
     duration outlasts{};

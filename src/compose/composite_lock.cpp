@@ -261,11 +261,7 @@ private:
     /// for those that come before: a call that holds one of those may wait for this call.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
-        request_options how{.timeout = rest, .lease = lease_};
-        // After a round without a reply, this request need not last longer than the call.
-        if (is_unanswered_ && goes_on())
-            how.first_until = call_->wanted.give_up_at;
-        round_->ask(first_, how);
+        round_->ask(first_, {.timeout = rest, .lease = lease_});
         co_await until_answered(rest);
         if (!round_->granted(first_))
             co_return;
@@ -330,7 +326,6 @@ private:
     time_point next_round(sync::retry_policy& trouble, sync::pauses& pause, time_point sent_at,
                           int round) {
         const sync::failure why = first_failure(*round_, of_.members);
-        is_unanswered_ = sync::is_retryable(why.code);
         if (!why.code) {
             trouble.over();
             return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
@@ -379,7 +374,6 @@ private:
     std::optional<duration> lease_{};
     std::vector<std::string> servers_; ///< identity of each member's server; empty: not known
     std::size_t first_ = 0;            ///< the member that the next round waits for
-    bool is_unanswered_ = false;       ///< in the last round, a member got no reply
     int late_grants_ = 0;
 };
 

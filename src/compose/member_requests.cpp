@@ -112,7 +112,6 @@ void member_requests::ask(std::size_t which, const request_options& how) {
     one.said = {};
     sync::request wanted = sync::request_for(one.who, how.timeout, how.lease);
     wanted.takes = how.takes;
-    wanted.first_until = how.first_until;
     const auto call = std::make_shared<member_call>(std::move(wanted), shared_from_this(), which,
                                                     ++one.asked, how);
     one.call = call;

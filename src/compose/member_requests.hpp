@@ -68,9 +68,8 @@ struct member_answer {
 /// Options of a request to a member.
 struct request_options {
     duration timeout{};
-    std::optional<duration> lease{};            ///< if a lease is given, the hold is not renewed
-    bool takes = true;                          ///< false: only waits until the lock is free
-    time_point first_until = time_point::max(); ///< see `ask`
+    std::optional<duration> lease{}; ///< if a lease is given, the hold is not renewed
+    bool takes = true;               ///< false: only waits until the lock is free
     /// Longest lease that any client uses for the lock; see `member_answer::counts_in`.
     std::optional<duration> longest_lease{};
     /// How long the call has waited. If the member's client waits behind its own earlier calls, a

@@ -291,7 +291,6 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     holdfast::ask want{lock.name, owner, lock.kind};
     want.lease_time = call.wanted.lease;
     want.give_up_at = call.wanted.give_up_at;
-    want.first_until = call.wanted.first_until;
     want.waits = call.wanted.patient;
     want.outlasts = lock.polls ? 2 * lock.polls->longest : lock.outlasts;
     want.tokens = tokens_wanted(call);

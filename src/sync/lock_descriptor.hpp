@@ -168,7 +168,6 @@ struct request {
     bool patient;          ///< true: the call may wait; false: it makes one attempt
     time_point give_up_at; ///< deadline; after it the call sends no new request
     bool takes = true;     ///< false: the call only waits until the lock is free
-    time_point first_until = time_point::max(); ///< see `ask`
     std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits
     /// Existing hold of the caller on the other side of the lock: a write hold, if the caller wants
     /// to read, or a read hold that the caller wants to upgrade. The new hold gets an owner number

@@ -211,17 +211,6 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
     server().resume();
 }
 
-TEST_P(RunStatus, WaitForSeveralLocksEndsInTimeAlthoughTheServerStandsStill) {
-    server().pause();
-    const std::string slow = url() + "?connect_timeout=1h&command_timeout=1s";
-    const ended silent = run(shell("echo ran", {"-w", "1.9", "--with", "other"}), slow);
-    EXPECT_EQ(silent.status, 69);
-    EXPECT_THAT(silent.err, HasSubstr("not sent within "));
-    EXPECT_THAT(silent.err, testing::Not(HasSubstr("not sent within 1000 ms")))
-        << "the second request ends at 1.9 s, and not at 2 s";
-    server().resume();
-}
-
 TEST_P(RunStatus, WaitForASlotOrAStartEndsInTimeAlthoughTheServerStandsStill) {
     server().pause();
     const std::string slow = url() + "?connect_timeout=100ms&command_timeout=100ms";

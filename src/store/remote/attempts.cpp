@@ -5,7 +5,6 @@
 
 #include <boost/system/system_error.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast::remote {
@@ -60,9 +59,6 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             // The deadline has passed, so send nothing. The server can refuse a late request only
             // if the user has the permission for TIME.
             co_return unanswered();
-        if (until.at <= asked_at)
-            throw boost::system::system_error{make_error_code(errc::unreachable),
-                                              "not sent: its time was over before"};
 
         const open_request sent = begin_request(until.at);
         attempt got;
@@ -101,9 +97,7 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
 
 attempts::limit attempts::next_limit(bool first) const {
     const time_point whole = context_.time.now() + command_timeout_;
-    if (first)
-        return {std::min(whole, want_.first_until), false};
-    if (whole <= want_.give_up_at)
+    if (first || whole <= want_.give_up_at)
         return {whole, false};
     return {want_.give_up_at, true};
 }

@@ -43,16 +43,6 @@ protected:
             co_return attempt{};
         });
     }
-    /// Returns the deadline of a look, as far from now.
-    duration deadline_of_look() {
-        duration seen{};
-        look([&](time_point deadline) -> asio::awaitable<attempt> {
-            seen = deadline - time_.now();
-            co_return busy(true);
-        });
-        return seen;
-    }
-    void limit_first_look(duration from_now) { want_.first_until = time_.now() + from_now; }
     void until_none_is_under_way() { time_.run_for(command_timeout + 1ms); }
 
     asio::io_context io_;
@@ -101,23 +91,6 @@ TEST_F(Attempts, WhoDidNotComeToTheLockSaysNothingOfWhatWasThereBefore) {
 TEST_F(Attempts, WhoDidNotComeToTheLockIsNotUncertainByThat) {
     EXPECT_FALSE(look_and_hear(busy(false)));
     EXPECT_FALSE(one().uncertain());
-    EXPECT_FALSE(one().must_leave());
-}
-
-TEST_F(Attempts, FirstLookTakesTheWholeTimeLimitUnlessItsCallEndsBefore) {
-    limit_first_look(10s);
-    EXPECT_EQ(deadline_of_look(), 3s);
-}
-
-TEST_F(Attempts, FirstLookEndsWithItsCall) {
-    limit_first_look(1s);
-    EXPECT_EQ(deadline_of_look(), 1s);
-    EXPECT_EQ(deadline_of_look(), 3s) << "the second look has the deadline give_up_at";
-}
-
-TEST_F(Attempts, FirstLookIsNotSentAfterTheEndOfItsCall) {
-    limit_first_look(0s);
-    EXPECT_EQ(look_and_hear(busy(true)), errc::unreachable);
     EXPECT_FALSE(one().must_leave());
 }
 
