@@ -319,8 +319,7 @@ private:
 
     /// Checks a call with the help of another call. If there was no delay, the latch was seen open
     /// by the last check that was sent before now. A call that checks by itself waits for its own
-    /// reply. Therefore this applies only to a call during which exactly one other call has
-    /// checked.
+    /// reply. Therefore this applies only if exactly one call has checked during both calls.
     void check_with(const operation& first, const operation& other) {
         const int client = first.who.client;
         const bool stood_beside = other.what == deed::wait && other.who.client == client &&
@@ -330,7 +329,7 @@ private:
             !world_.server_is_faithful())
             return;
         const looks& of = looks_[{client, first.who.name}];
-        if (of.by_another_at >= other.started_at)
+        if (of.by_another_at >= std::min(first.started_at, other.started_at))
             return;
         const time_point looked = of.last < world_.clock.now() ? of.last : of.before;
         if (other.started_at < looked)

@@ -202,8 +202,10 @@ private:
     }
 
     void check_failure(const claim& c, const seat& home) {
-        // A request without a reply fails at the end of the lease.
-        const bool is_over = support::wire_hold_of(c.held).ends_at() <= world_.clock.now();
+        // A request without a reply fails at the end of the lease. The reply to another request may
+        // have moved the end of a permit a little since the request was sent.
+        const bool is_over = support::wire_hold_of(c.held).ends_at() <=
+                             world_.clock.now() + world_.how.lease_time / 10 + home.net.latency();
         if (!is_over && in_time(c, home.net) &&
             home.net.well_since(world_.clock.now(), c.who.name) &&
             last_trouble(home) + world_.how.command_timeout < world_.clock.now())
