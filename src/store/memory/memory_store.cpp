@@ -344,7 +344,7 @@ asio::awaitable<remote::attempt> memory_counters::change_by(time_point deadline,
             if (got.said.other)
                 throw_wrong_type(got.said.other, words_for(what.kind));
             fail_if_refused(got.said.refused);
-            outcome = std::move(got.said.what);
+            outcome = got.said.what;
             const verdict said = got.said.late ? verdict::late : verdict::granted;
             return attempt_of(std::move(got), said);
         });
