@@ -229,7 +229,8 @@ private:
     }
 
     /// Returns whether the waiter still has its position in the queue. The position lasts for a
-    /// time after the server has executed a poll.
+    /// time after the server has executed a poll. A poll that comes later gets another position, at
+    /// the end of the queue.
     bool counts(const std::string& owner) const {
         const auto looks = looks_.find(owner);
         if (looks == looks_.end() || !world_.server_is_faithful())
@@ -237,9 +238,17 @@ private:
         // The speed of the server's clock may be wrong by one percent.
         const duration timeout = world_.how.waiter_timeout();
         const duration lasts = timeout - timeout / 50;
-        return std::ranges::any_of(looks->second, [&](time_point each) {
-            return each <= world_.clock.now() && each + lasts > world_.clock.now();
-        });
+        std::vector<time_point> arrivals = looks->second;
+        std::ranges::sort(arrivals);
+        std::optional<time_point> kept_until;
+        for (const time_point each : arrivals) {
+            if (each > world_.clock.now())
+                break;
+            if (kept_until && each >= *kept_until)
+                return false;
+            kept_until = each + lasts;
+        }
+        return kept_until && *kept_until > world_.clock.now();
     }
 
     world& world_;
