@@ -225,10 +225,11 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
             }
-            if (door && said.answered)
-                door->note_busy(home.now());
-            if (door)
+            if (door) {
+                if (said.answered)
+                    door->note_busy(home.now());
                 home.found_busy(*call);
+            }
             look_at = next_look(*call, door, here->spot(), said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);

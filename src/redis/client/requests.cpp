@@ -250,8 +250,7 @@ asio::awaitable<void> retry_loop::rest(const net::failure& why) {
     const auto jitter = static_cast<duration::rep>(home_.random() % 1000);
     const duration pause = pause_min + (pause_max - pause_min) * jitter / 1000;
     const time_point again_at = net::later(home_.time.now(), pause);
-    const bool is_late = useful_until_ > began_ && again_at >= useful_until_;
-    if (why.code() != errc::unreachable || again_at >= limit_ || is_late)
+    if (why.code() != errc::unreachable || again_at >= limit())
         throw net::failure{why};
     if (!alarm_) {
         alarm_ = home_.time.make_alarm();

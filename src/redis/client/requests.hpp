@@ -231,7 +231,7 @@ public:
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    /// Returns until when the call may look for its server before it sends a request.
+    /// Returns until when the call may send another request, or look for the server to send it to.
     time_point limit() const {
         return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
     }
