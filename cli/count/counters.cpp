@@ -163,7 +163,8 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
     return false;
 }
 
-/// Prints that the name has another kind. The error text of the store names both kinds.
+/// Prints that the name belongs to another kind of lock or counter than the command expects. The
+/// store's error text, which this function prints, names both kinds.
 void say_other_kind(const std::string& name, const boost::system::system_error& failure) {
     std::string text = failure.what();
     if (const std::size_t general = text.find(": " + failure.code().message());

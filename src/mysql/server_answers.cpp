@@ -299,8 +299,8 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 namespace {
 
-/// Position of the states of the two replication threads in a row of SHOW REPLICA STATUS. It is the
-/// same since MySQL 4.1.
+/// Columns of SHOW REPLICA STATUS with the states of the two replication threads. These columns
+/// have had the same positions since MySQL 4.1.
 constexpr std::size_t receiver_at = 10, applier_at = 11;
 
 /// Returns whether a row of SHOW REPLICA STATUS has the states of both replication threads.

@@ -145,9 +145,9 @@ private:
     bool beginning_ = false;
 };
 
-/// Asks the store until the call has a hold or has failed. At the end, the next call of the gate
-/// (local wait queue) may ask. With few exceptions, only one call of a gate asks the store at a
-/// time.
+/// Sends requests to the store until the call gets a hold or fails. Then the next call in the gate
+/// (local wait queue) may send requests. Usually only one call of a gate sends requests at a time;
+/// `gate::admits()` has the exceptions.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 
 } // namespace holdfast::sync

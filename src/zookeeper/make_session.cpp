@@ -19,8 +19,8 @@ namespace {
 constexpr net::option_checks check{"zookeeper::options"};
 
 constexpr duration session_shortest{100};
-/// Maximum length of the chroot and of the root, in bytes. The names of nodes follow these paths,
-/// and a server accepts at most a megabyte in one request.
+/// Maximum length of the chroot and of the root, in bytes. Each request contains paths that begin
+/// with the chroot and the root, and a server accepts at most a megabyte in one request.
 constexpr std::size_t path_bytes_max = 1000;
 
 void check_servers(const std::vector<server_address>& all) {

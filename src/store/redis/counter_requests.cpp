@@ -378,8 +378,8 @@ asio::awaitable<counter_state> inspect_permits(node& server, const lock_name& na
 
 namespace {
 
-/// Number of bytes of the client's UUID that a nonce contains. These first bytes are random, except
-/// for the mark of holdfast clients.
+/// A nonce begins with this many bytes of the client's UUID. They are random, except for the few
+/// bits that mark a holdfast client.
 constexpr std::size_t client_bytes = 10;
 
 /// Appends the number, with the lowest byte first. JVMs and servers use the same order on their
