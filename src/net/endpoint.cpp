@@ -109,8 +109,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 
 namespace {
 
-/// Upper limit of each duration that `option_checks` accepts. No program needs a longer wait, and the
-/// limit keeps the arithmetic with 64-bit milliseconds from overflowing.
+/// Upper limit of each duration that `option_checks` accepts. No program needs a longer wait, and
+/// the limit keeps the arithmetic with 64-bit milliseconds from overflowing.
 constexpr duration longest_time = std::chrono::hours{24};
 constexpr std::size_t servers_most = 64;
 
