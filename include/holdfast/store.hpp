@@ -125,6 +125,9 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
+    /// True: the caller renews the hold. The store may then grant a shorter lease than
+    /// `lease_time` at first; `answer::term` and `answer::counts_from` say for how long.
+    bool renewed = false;
     /// For a shared lock: number of this client's other owner (read or write), which also holds the
     /// lock and keeps it. 0: there is no such owner.
     std::uint64_t under = 0;
@@ -146,6 +149,9 @@ struct answer {
     std::uint64_t token = 0;
     /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
+    /// If granted: the time from which `term` counts. Empty: `term` counts from the start of the
+    /// call. Only the reply to a request with `ask::renewed` has this time.
+    std::optional<time_point> counts_from{};
     /// Time that was left at the store just before this request. For a renewal: the time of the
     /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
     /// is unknown, or no other client can change it.

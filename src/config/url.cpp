@@ -449,6 +449,7 @@ void read_server_parameters(store_url& url, redis::options& server) {
     url.read("replica_timeout", server.replica_timeout);
     url.read("address_check", server.address_check);
     url.read("topology_check", server.topology_check);
+    url.read_one_of("direct_hand_off", server.direct_hand_off, {{"on", true}, {"off", false}});
     url.read_one_of("pubsub", server.pubsub,
                     {{"auto", pubsub_form::automatic},
                      {"plain", pubsub_form::plain},

@@ -96,6 +96,10 @@ public:
     /// could be made. The caller must then poll. Messages may still arrive after that, and a later
     /// confirmation rings the alarm.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
+
+    /// Returns the text of the last message, or an empty text if there was none. The message may be
+    /// lost, old, or from a former primary, so the caller must check what the text says.
+    virtual std::string_view last_message() const { return {}; }
 };
 
 /// Options of one call.
@@ -171,7 +175,7 @@ public:
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
-    /// confirmed again after a reconnection. Messages are only hints; their content is ignored.
+    /// confirmed again after a reconnection. Messages are only hints.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
     /// Returns whether the server counts this client as a subscriber of the channel.
@@ -188,6 +192,15 @@ public:
     /// Returns how long a JVM that sends no request stays in the queue of a fair lock: its
     /// `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
+
+    /// Returns whether a release grants the lock to the next waiting client
+    /// (`options::direct_hand_off`).
+    virtual bool direct_hand_off() const noexcept { return false; }
+
+    /// Returns whether clients may be subscribed to a channel although the server that runs the
+    /// script does not count them: in a cluster, a client may subscribe at any node to a channel
+    /// that is not sharded.
+    virtual bool has_unseen_listeners() const noexcept { return false; }
 
     /// Returns the Redisson version that determines the format of permits.
     virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }

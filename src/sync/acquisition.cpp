@@ -288,7 +288,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_return;
         auto held = std::make_shared<held_lock>(call->wanted, *got);
         held->others_listen = home->queues().others_listen(key_of(held->what));
-        held->round_trip = held->granted_at - got->sent_at;
+        if (!got->is_brief) // a brief grant came without a request
+            held->round_trip = held->granted_at - got->sent_at;
         if (family_of(held->what.kind) != family::shared)
             here.revalidate_holder();
         note_linked_hold(*call, held);

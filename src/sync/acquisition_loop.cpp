@@ -86,11 +86,14 @@ public:
         const bool counts = call_->wanted.of->counts().has_value();
         const duration term = counts ? duration::max() : said.term;
         const duration useful = counts ? term : std::min(term, call_->wanted.lease);
+        sent_at = said.counts_from.value_or(sent_at);
         const time_point settled_at = spot_->uncertain() ? spot_->settled_at() : time_point::min();
         if (call_->finished() || valid_until(sent_at, useful) <= now)
             return std::nullopt;
         spot_.reset();
-        return grant{owner_, sent_at, term, said.token, said.tokens, settled_at, said.left_before};
+        const bool is_brief = said.counts_from.has_value();
+        return grant{owner_,     sent_at,          term,    said.token, said.tokens,
+                     settled_at, said.left_before, is_brief};
     }
 
 private:
@@ -296,6 +299,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     want.outlasts = lock.polls ? 2 * lock.polls->longest : lock.outlasts;
     want.tokens = tokens_wanted(call);
     want.numbers = lock.numbers;
+    want.renewed = call.wanted.renewed;
     want.permits = call.wanted.permits();
     want.replicas = lock.replicas;
     if (call.wanted.under)

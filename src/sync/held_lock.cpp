@@ -46,6 +46,7 @@ held_lock::held_lock(const request& wanted, const grant& got)
     , taken_at{granted_at}
     , late_lasts{wanted.lasts_unwanted()}
     , handed_on{0}
+    , untried{got.is_brief}
     , token_{what.kind == lock_kind::fenced ? got.token : 0}
     , more_tokens_{got.tokens > 0 ? got.tokens - 1 : 0}
     , deferred_{wanted.of->deferred}

@@ -35,6 +35,8 @@ struct grant {
     /// may execute an earlier request whose reply was lost, even after the release.
     time_point settled_at;
     std::optional<duration> left_before{}; ///< see `answer::left_before`
+    /// True: `term` is shorter than the lease, because no request has asked for the whole lease.
+    bool is_brief = false;
 };
 
 // A hold in the store (`held_lock`). It has one owner number, and exists from its grant to its end.
@@ -220,7 +222,8 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True if the lease was fixed until now, and the first renewal has no reply yet.
+    /// True if the first renewal has no reply yet, and the time until then is shorter than the
+    /// lease: the lease was fixed before, or the grant was brief (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported

@@ -152,7 +152,7 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
         return refuse(said, try_again_at);
     const auto& items = said.items;
     if (items.size() == 3 && (items[0].text == "message" || items[0].text == "smessage"))
-        message(items[1].text);
+        message(items[1].text, items[2].text);
     else if (items.size() == 3 && items[0].text == "sunsubscribe" && form_ == telling::plain)
         return std::nullopt; // this connection has no sharded subscriptions
     else if (items.size() == 3 && is_unasked(items[0], items[1]))
@@ -184,12 +184,14 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     forget_if_idle(where);
 }
 
-void channels::message(const std::string& name) {
+void channels::message(const std::string& name, const std::string& text) {
     const auto found = channels_.find(name);
     if (found == channels_.end())
         return; // the message came before the server processed the unsubscription
-    for (listener& one : found->second.listeners)
+    for (listener& one : found->second.listeners) {
+        one.last_message = text;
         one.wake.ring();
+    }
 }
 
 channels::expected channels::next_expected() {
@@ -294,6 +296,7 @@ public:
     asio::awaitable<bool> confirmed(time_point limit) override {
         return home_->confirmed(self_, limit);
     }
+    std::string_view last_message() const override { return self_.last_message; }
 
 private:
     const std::shared_ptr<subscriber> home_;

@@ -29,6 +29,7 @@ struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
+    std::string last_message{};
     /// Alarm of a caller that waits for the confirmation of the subscription. Null: no caller
     /// waits.
     std::unique_ptr<alarm> settled;
@@ -125,7 +126,7 @@ private:
     void schedule(channel&, time_point);
     void unschedule(channel&);
     void forget_if_idle(channel&);
-    void message(const std::string& name);
+    void message(const std::string& name, const std::string& text);
     void tell(std::string& out, channel&, bool sharded, time_point now);
     bool is_unasked(const reply& verb, const reply& name) const;
     void dropped(const std::string& name, time_point try_again_at);

@@ -32,6 +32,9 @@ public:
     /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
     /// subscription moves in the meantime, waits for the confirmation by the new server.
     asio::awaitable<bool> confirmed(time_point limit) override;
+    std::string_view last_message() const override {
+        return here_ ? here_->last_message() : std::string_view{};
+    }
 
     /// Moves the subscription to `server`. `there` is the new subscription at that server.
     void settle_at(std::weak_ptr<const void> server, std::unique_ptr<hearing> there);
@@ -98,6 +101,8 @@ public:
     publishing telling_commands() const noexcept override { return publishing_in(form()); }
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
     duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    bool direct_hand_off() const noexcept override { return context_->how.direct_hand_off; }
+    bool has_unseen_listeners() const noexcept override { return form() != telling::sharded; }
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     duration usual_outage() const noexcept override;
     server_identity identity(std::string_view key) const override;

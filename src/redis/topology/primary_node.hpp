@@ -41,6 +41,7 @@ public:
     bool hears(const channel_name& name) const override { return server_.hears(name); }
     duration command_timeout() const noexcept override { return context_->how.command_timeout; }
     duration fair_wait() const noexcept override { return context_->how.fair_wait; }
+    bool direct_hand_off() const noexcept override { return context_->how.direct_hand_off; }
     redisson_form redisson() const noexcept override { return context_->how.redisson; }
     server_identity identity(std::string_view) const override { return server_.identity(); }
     duration usual_outage() const noexcept override;

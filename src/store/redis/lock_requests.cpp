@@ -30,6 +30,7 @@ channel_name permits_channel_of(const hold& held) {
 }
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
+constexpr verbs in_queue{lock_outside_queue, release_to_queue, renew_leases, lock_channel_of};
 constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
@@ -62,6 +63,11 @@ const verbs* verbs_of(lock_kind kind) noexcept {
     default:
         return nullptr;
     }
+}
+
+const verbs* verbs_of(lock_kind kind, const node& server) noexcept {
+    const bool direct = kind == lock_kind::plain && server.direct_hand_off();
+    return direct ? &in_queue : verbs_of(kind);
 }
 
 namespace {
@@ -125,6 +131,69 @@ asio::awaitable<attempt> lock_spin(node& server, const ask& want, server_deadlin
 
 asio::awaitable<released> release_mutex(node& server, const hold& held) {
     return release(server, held, lock_channel(held.name).text, {});
+}
+
+namespace {
+
+/// How long the queue lasts after the last request of a client in it. It is longer than the time
+/// between two requests (`queue_poll_bound`) and a command timeout.
+constexpr duration queue_lasts{10'000};
+
+/// Requests are counted modulo this number in the queue; see scripts/parts/queue.lua.
+constexpr std::uint64_t requests_counted = 1024;
+
+attempt queued_attempt_in(const reply& answer) {
+    attempt outcome = attempt_in<4>(answer);
+    outcome.queued = outcome.said == verdict::busy && integer_up_to(1, answer.items[3]) == 1;
+    return outcome;
+}
+
+released handed_on_in(const reply& answer) {
+    const auto [was_ours, receivers, handed_on] = integers<3>(answer);
+    return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves,
+            integer_up_to(1, answer.items[2]) == 1};
+}
+
+} // namespace
+
+asio::awaitable<attempt> lock_in_queue(node& server, const ask& want, server_deadline deadline,
+                                       std::uint64_t number) {
+    const std::string owner = to_string(want.owner), queue = waiting_key(want.name);
+    const std::string_view keys[] = {want.name.text, queue};
+    const argument arguments[] = {want.lease_time.count(), owner, deadline,
+                                  static_cast<std::int64_t>(number), queue_lasts.count()};
+    const reply answer = co_await server.call(scripts::lock_in_queue, keys, arguments,
+                                              confirmed_by(want.replicas, want.lease_time));
+    co_return checked(server, answer, queued_attempt_in);
+}
+
+asio::awaitable<attempt> lock_outside_queue(node& server, const ask& want,
+                                            server_deadline deadline) {
+    return lock_in_queue(server, want, deadline, 0);
+}
+
+std::string grant_message(const owner_id& owner, std::uint64_t number) {
+    return std::to_string(owner.number) + ' ' + std::to_string(number % requests_counted);
+}
+
+asio::awaitable<released> release_to_queue(node& server, const hold& held) {
+    const std::string owner = to_string(held.owner), queue = waiting_key(held.name);
+    const channel_name channel = lock_channel(held.name), waiting = waiting_channel(held.name);
+    const std::string inboxes = inbox_prefix(held.name);
+    const std::string_view keys[] = {held.name.text, queue};
+    const publishing way = server.telling_commands();
+    const argument arguments[] = {owner,
+                                  channel.text,
+                                  waiting.text,
+                                  inboxes,
+                                  handed_over_lease.count(),
+                                  std::int64_t{server.has_unseen_listeners()},
+                                  way.command,
+                                  way.other};
+    const call_options reserved{.reserved = true};
+    const reply answer =
+        co_await server.call(scripts::release_to_queue, keys, telling_by(way, arguments), reserved);
+    co_return checked(server, answer, handed_on_in);
 }
 
 asio::awaitable<released> release_spin(node& server, const hold& held) {

@@ -24,6 +24,7 @@ struct released {
     bool denied_message = false; ///< true: the user has no permission to publish to the waiters
     std::int64_t receivers = 0;  ///< number of connections that were notified
     bool heard_late = false;     ///< true: some subscribers may have missed the message
+    bool handed_on = false;      ///< true: the lock was granted to a waiting client
 };
 
 /// Result of a question about an owner's hold. `elsewhere` means that another server has the key of
@@ -66,11 +67,37 @@ struct verbs {
 /// Returns the row of a kind of lock, or null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
+/// Returns the row of a kind of lock at a server. With `options::direct_hand_off`, a plain lock has
+/// other functions. Returns null if this store does not support the kind.
+const verbs* verbs_of(lock_kind, const node&) noexcept;
+
 // Requests of a plain lock. Only this unit knows the keys and arguments of these scripts.
 
 // The next functions are entries of the table `verbs`, whose members explain them.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
+
+// Requests of a plain lock with a direct hand-off (docs/protocol/mutex.md).
+
+/// Length of the lease that a release grants to the next client in the queue. The client then
+/// prolongs it. A client that cannot use the grant keeps the lock from others for this time.
+inline constexpr duration handed_over_lease{2000};
+
+/// Longest time between two requests of a client in the queue. It is shorter than
+/// `handed_over_lease`, because a client counts the validity of a grant from its last request.
+inline constexpr duration queue_poll_bound{1000};
+
+/// Takes the lock. If it is busy and `number` is not 0, the owner joins the queue
+/// (`attempt::queued` tells whether it did). `number` is the number of this request, and grows by
+/// one with each.
+asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::uint64_t number);
+
+/// Returns the message that grants the lock to an owner whose last request had this number.
+std::string grant_message(const owner_id&, std::uint64_t number);
+
+// The next functions are entries of the table `verbs`, whose members explain them.
+asio::awaitable<attempt> lock_outside_queue(node&, const ask&, server_deadline);
+asio::awaitable<released> release_to_queue(node&, const hold&);
 
 // Functions for a spin lock. Its waiters get no notifications; instead, they record at the server
 // that they are waiting.

@@ -44,6 +44,23 @@ std::string token_key(const lock_name& name) {
     return with_prefix("redisson_lock_token", name);
 }
 
+std::string waiting_key(const lock_name& name) {
+    return with_prefix("holdfast_waiting", name);
+}
+
+channel_name waiting_channel(const lock_name& name) {
+    return channel_name{waiting_key(name)};
+}
+
+std::string inbox_prefix(const lock_name& name) {
+    return with_prefix("holdfast_inbox", name);
+}
+
+channel_name inbox(const hold& waits) {
+    const std::string owner = to_string(waits.owner);
+    return channel_name{inbox_prefix(waits.name) + ':' + owner.substr(0, owner.find(':'))};
+}
+
 std::string fair_queue(const lock_name& name) {
     return with_prefix("redisson_lock_queue", name);
 }

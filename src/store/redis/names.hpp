@@ -33,6 +33,15 @@ channel_name token_channel(const lock_name& name);
 /// Returns the key with the last fencing token of a lock.
 std::string token_key(const lock_name& name);
 
+// Names of a direct hand-off (docs/protocol/mutex.md). waiting_key: the queue of waiting clients.
+// waiting_channel: a channel to which all these clients subscribe, so that a release can count
+// them. inbox_prefix: the start of the names of the clients' inboxes. inbox: the channel of the
+// owner's client.
+std::string waiting_key(const lock_name&);
+channel_name waiting_channel(const lock_name&);
+std::string inbox_prefix(const lock_name&);
+channel_name inbox(const hold& waits);
+
 // Names of a fair lock. fair_queue: the queue of waiters, with the next waiter first.
 // fair_deadlines: the time at which each waiter expires, in ms of the server's clock. fair_channel:
 // the channel of one waiter.

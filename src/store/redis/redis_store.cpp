@@ -149,7 +149,7 @@ asio::awaitable<void> redis_locks::renew(hold_list holds, const renewal_options&
 }
 
 asio::awaitable<release_answer> redis_locks::release(hold held) {
-    const verbs& how = *verbs_of(held.kind);
+    const verbs& how = *verbs_of(held.kind, server_);
     const released outcome = co_await how.release(server_, held);
     missing_permissions_.note(held, outcome);
     co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
@@ -159,7 +159,7 @@ asio::awaitable<release_answer> redis_locks::release(hold held) {
 bool redis_locks::others_listen(const hold& held, const released& outcome) const {
     if (!verbs_of(held.kind)->told_on)
         return outcome.receivers > 0;
-    return outcome.heard_late || outcome.receivers > 1 ||
+    return outcome.handed_on || outcome.heard_late || outcome.receivers > 1 ||
            (outcome.receivers == 1 && !server_.hears(verbs_of(held.kind)->told_on(held)));
 }
 

@@ -64,13 +64,19 @@ lock_place::lock_place(node& server, const store_context& context, missing_permi
     , busy_{busy}
     , presence_{presence}
     , want_{std::move(want)}
-    , how_{*verbs_of(want_.kind)}
+    , how_{*verbs_of(want_.kind, server)}
     , wake_{wake}
-    , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {}
+    , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {
+    if (how_.release == release_to_queue && want_.waits && want_.lease_time >= handed_over_lease)
+        queue_.emplace();
+}
 
 asio::awaitable<answer> lock_place::look() {
-    const bool expects_to_wait = want_.kind == lock_kind::fair && want_.waits && !was_busy_ &&
-                                 busy_.contains(want_.name.text);
+    if (std::optional<answer> granted = grant_in_inbox())
+        co_return *granted;
+    const bool may_queue = want_.kind == lock_kind::fair || queue_;
+    const bool expects_to_wait =
+        may_queue && want_.waits && !was_busy_ && busy_.contains(want_.name.text);
     if (expects_to_wait) {
         co_await listen(early_confirmation_timeout);
         if (listening_)
@@ -78,17 +84,53 @@ asio::awaitable<answer> lock_place::look() {
     } else if (attempts_.found_busy() && how_.told_on) {
         co_await listen(confirmation_timeout);
     }
-    const duration bound =
+    duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
+    if (queue_)
+        bound = std::min(bound, queue_poll_bound);
     const duration own = remote::poll_bound_of(want_, bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }
 
+/// Sends one request. With a direct hand-off, the owner joins the queue, or renews its entry.
+asio::awaitable<attempt> lock_place::send(time_point deadline) {
+    if (!queue_ || !listening_)
+        co_return co_await how_.take(server_, want_, server_deadline{deadline});
+    const std::uint64_t number = ++queue_->requests;
+    queue_->grant.clear();
+    const attempt got = co_await lock_in_queue(server_, want_, server_deadline{deadline}, number);
+    if (got.queued) {
+        queue_->grant = grant_message(want_.owner, number);
+        queue_->asked_at = got.sent_at;
+    } else if (got.said == verdict::busy) {
+        queue_.reset(); // the server did not add the owner, so releases must not count it either
+    }
+    co_return got;
+}
+
+/// Returns the grant, if a release has granted the lock to this owner and no request is needed to
+/// confirm it. The message has the number of the last request that this server has replied to.
+/// The release came later than that request, so the grant lasts at least for `handed_over_lease`
+/// from when the request was sent, whatever the clocks say. A message of a former primary has an
+/// older number, unless that primary has replied to the last request, too.
+std::optional<answer> lock_place::grant_in_inbox() {
+    if (!queue_ || !queue_->inbox || queue_->grant.empty() || attempts_.uncertain() ||
+        queue_->inbox->last_message() != queue_->grant)
+        return std::nullopt;
+    queue_->grant.clear();
+    if (!want_.renewed || want_.replicas > 0)
+        return std::nullopt; // the next request confirms the grant for the whole lease
+    attempts_.granted_by_message();
+    answer got{.granted = true, .term = std::min(handed_over_lease, want_.lease_time)};
+    got.counts_from = queue_->asked_at;
+    return got;
+}
+
 asio::awaitable<attempt> lock_place::request(time_point deadline) {
     want_.outlasts = timeout_.of(want_);
     remote::set_terms_of_mark(want_, context_.poll_bound, round_trip_);
-    attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    attempt got = co_await send(deadline);
     round_trip_ = got.received_at - got.sent_at;
     missing_permissions_.note(want_, got);
     note_place(got);
@@ -103,7 +145,7 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 /// Records whether the first request found a fair lock busy. Later requests are not recorded,
 /// because they do not show what the next waiter's first request will find.
 void lock_place::note_whether_busy(const attempt& got) {
-    if (want_.kind != lock_kind::fair || was_busy_ || got.said == verdict::late)
+    if ((want_.kind != lock_kind::fair && !queue_) || was_busy_ || got.said == verdict::late)
         return;
     was_busy_ = got.said == verdict::busy;
     busy_.note(want_.name.text, was_busy_);
@@ -129,11 +171,19 @@ asio::awaitable<void> lock_place::listen(duration timeout) {
         subscriber_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
         patient_until = std::min(now + timeout, std::max(now, want_.give_up_at));
     }
+    if (queue_ && !queue_->inbox) {
+        queue_->inbox = server_.hear(inbox(want_), wake_);
+        queue_->counted = server_.hear(waiting_channel(want_.name), wake_);
+    }
     listening_ = co_await subscriber_->confirmed(patient_until);
+    if (queue_ && listening_)
+        listening_ = co_await queue_->inbox->confirmed(patient_until) &&
+                     co_await queue_->counted->confirmed(patient_until);
 }
 
 asio::awaitable<void> lock_place::leave() {
     subscriber_.reset();
+    queue_.reset();
     if (!attempts_.must_leave())
         co_return;
     missing_permissions_.note(want_, co_await how_.release(server_, want_));

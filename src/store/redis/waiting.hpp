@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -68,7 +70,20 @@ public:
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 
 private:
+    /// Place in the queue for a direct hand-off: the subscriptions, and the last request.
+    struct queue_place {
+        std::unique_ptr<hearing> inbox{};
+        std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
+        std::uint64_t requests = 0;         ///< number of requests that were sent
+        /// Message that a grant would have now, and the time at which the last request was sent.
+        /// The text is empty if the last request has no reply, or did not find the lock busy.
+        std::string grant{};
+        time_point asked_at{};
+    };
+
+    asio::awaitable<attempt> send(time_point deadline);
     asio::awaitable<attempt> request(time_point deadline);
+    std::optional<answer> grant_in_inbox();
     void note_place(const attempt&);
     void note_whether_busy(const attempt&);
     asio::awaitable<void> listen(duration timeout);
@@ -84,7 +99,8 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> subscriber_;
-    duration round_trip_{}; ///< round trip of the last request
+    std::optional<queue_place> queue_{}; ///< empty: no direct hand-off
+    duration round_trip_{};              ///< round trip of the last request
     bool listening_ = false;
     bool was_busy_ = false;
     time_point place_lasts_until_{};

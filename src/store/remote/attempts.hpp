@@ -95,6 +95,12 @@ public:
     /// lock busy, the second request then need not follow at once.
     void listens_already() noexcept { found_busy_ = true; }
 
+    /// Records that the store granted the lock without a request of this owner.
+    void granted_by_message() noexcept {
+        granted_ = true;
+        queued_ = false;
+    }
+
     /// Returns whether the owner is in a queue of the store, according to the last reply.
     bool queued() const noexcept { return queued_; }
 

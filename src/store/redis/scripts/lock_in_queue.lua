@@ -1,0 +1,48 @@
+-- Takes a free lock. If it is busy, adds the owner to the queue of waiting clients, or renews its
+-- entry there. Confirms a hold that the owner has already, and never shortens it.
+-- KEYS: name, queue.
+-- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), number of this request
+--   (0: the owner does not join the queue), ms that the queue lasts after a request.
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 the owner is in
+--   the queue | 0}.
+-- uses: deadline confirm instead queue take
+
+local now, late = clock_and_whether_late(ARGV[3])
+if late then
+    return {2, 0, now, 0}
+end
+
+local number = tonumber(ARGV[4])
+local left = redis.call('pttl', KEYS[1])
+if left == -2 then
+    local refused = take_hold(KEYS[1], ARGV[2], ARGV[1])
+    if not refused and number > 1 then
+        redis.pcall('zrem', KEYS[2], ARGV[2])
+    end
+    return refused or {1, 0, now, 0}
+end
+
+local fields = redis.pcall('hlen', KEYS[1])
+local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
+if not holder or not string.find(holder, owner_form) then
+    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
+end
+if holder == ARGV[2] then
+    confirm_hold(KEYS[1], left, ARGV[1])
+    return {1, 0, now, 0}
+end
+
+-- The order in the queue is that of the first requests, by this server's clock. If the user lacks
+-- the permissions, or if the server is full, the owner does not join, and waits as other clients do.
+local joins = number > 0 and now > 0
+if joins then
+    local before = redis.pcall('zscore', KEYS[2], ARGV[2])
+    local arrival = type(before) == 'string' and arrival_in(before) or math.floor(now / 1000)
+    local added = redis.pcall('zadd', KEYS[2], score_of(arrival, number), ARGV[2])
+    local lasts = redis.pcall('pexpire', KEYS[2], ARGV[5])
+    joins = type(added) == 'number' and lasts == 1
+    if not joins then
+        redis.pcall('zrem', KEYS[2], ARGV[2])
+    end
+end
+return {0, left, now, joins and 1 or 0}

@@ -1,0 +1,70 @@
+-- Ends the owner's hold and its entry in the queue of waiting clients. Then grants the lock to the
+-- first client in the queue and notifies this client only. If no client in the queue can be
+-- notified, notifies all waiters, as release_mutex does. The script can be repeated.
+-- KEYS: name, queue.
+-- ARGV: owner, channel, channel of the clients in the queue, start of the name of a client's inbox,
+--   ms for which the next owner gets the lock, 1: clients may wait outside the queue unseen, publish
+--   command, a second publish command (optional).
+-- Returns {1, receivers (-1: message denied), 1 granted to the next client | 0} | {0, 0, 0} if this
+--   owner does not hold the lock.
+-- uses: listeners queue take tell
+
+-- Entries of dead clients are removed without a grant. One release removes at most this number.
+local candidates_max = 16
+
+-- End the hold first, so that neither a full server nor a denied command can keep the lock held.
+local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
+if type(ended) == 'table' and not string.find(ended.err, 'WRONGTYPE', 1, true) then
+    return ended
+end
+local queued = redis.pcall('zcard', KEYS[2])
+local any_queued = type(queued) == 'number' and queued > 0
+if any_queued then
+    redis.pcall('zrem', KEYS[2], ARGV[1])
+end
+if ended ~= 1 then
+    return {0, 0, 0}
+end
+
+-- Returns whether it is the turn of the clients that wait outside the queue: JVMs, and callers that
+-- only wait until the lock is free. While there are such clients, about half of the releases
+-- notify all waiters. The choice depends on the clock, because Redis gives each script the same
+-- random numbers.
+local function is_turn_of_others()
+    if ARGV[6] ~= '1' then
+        local counts = listeners_of({ARGV[2], ARGV[3]}, ARGV[7] == 'SPUBLISH' or ARGV[8])
+        if counts and counts[1] <= counts[2] then
+            return false
+        end
+    end
+    local clock = redis.pcall('time')
+    return clock.err or clock[2] % 2 == 0
+end
+
+-- Grants the lock to the first client in the queue that receives the message. Returns whether there
+-- is such a client.
+local function grant_to_next()
+    for _ = 1, candidates_max do
+        local first = redis.pcall('zpopmin', KEYS[2])
+        local next, score = first[1], first[2]
+        if not next or take_hold(KEYS[1], next, ARGV[5]) then
+            return false
+        end
+        local client, owner_number = string.match(next, '^(.*):(.*)$')
+        local message = owner_number .. ' ' .. request_in(score)
+        local receivers = tell(ARGV[4] .. ':' .. client, message, ARGV[7], ARGV[8])
+        if receivers > 0 then
+            return true
+        end
+        redis.call('hdel', KEYS[1], next)
+        if receivers < 0 then
+            return false -- the user may not publish to inboxes
+        end
+    end
+    return false
+end
+
+if any_queued and not is_turn_of_others() and grant_to_next() then
+    return {1, 1, 1}
+end
+return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}
