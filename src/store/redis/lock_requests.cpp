@@ -144,7 +144,8 @@ constexpr std::uint64_t requests_counted = 1024;
 
 attempt queued_attempt_in(const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
-    outcome.queued = outcome.said == verdict::busy && integer_up_to(1, answer.items[3]) == 1;
+    const bool joined = integer_up_to(1, answer.items.back()) == 1;
+    outcome.queued = outcome.said == verdict::busy && joined;
     return outcome;
 }
 

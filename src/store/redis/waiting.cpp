@@ -86,7 +86,7 @@ asio::awaitable<answer> lock_place::look() {
     }
     duration bound =
         listening_ ? context_.poll_bound : std::min(context_.poll_bound, unheard_poll_bound);
-    if (queue_)
+    if (queue_ && queue_->is_open)
         bound = std::min(bound, queue_poll_bound);
     const duration own = remote::poll_bound_of(want_, bound);
     remote::attempts::sender send = [this](time_point deadline) { return request(deadline); };
@@ -95,7 +95,7 @@ asio::awaitable<answer> lock_place::look() {
 
 /// Sends one request. With a direct hand-off, the owner joins the queue, or renews its entry.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
-    if (!queue_ || !listening_)
+    if (!queue_ || !queue_->is_open)
         co_return co_await how_.take(server_, want_, server_deadline{deadline});
     const std::uint64_t number = ++queue_->requests;
     queue_->grant.clear();
@@ -171,14 +171,26 @@ asio::awaitable<void> lock_place::listen(duration timeout) {
         subscriber_ = server_.hear(how_.told_on(want_), wake_, how_.afterwards);
         patient_until = std::min(now + timeout, std::max(now, want_.give_up_at));
     }
-    if (queue_ && !queue_->inbox) {
-        queue_->inbox = server_.hear(inbox(want_), wake_);
-        queue_->counted = server_.hear(waiting_channel(want_.name), wake_);
-    }
     listening_ = co_await subscriber_->confirmed(patient_until);
-    if (queue_ && listening_)
-        listening_ = co_await queue_->inbox->confirmed(patient_until) &&
-                     co_await queue_->counted->confirmed(patient_until);
+    if (queue_)
+        co_await listen_in_queue(patient_until);
+}
+
+/// Subscribes to the inbox of this client, and then to the channel by which releases count the
+/// clients in the queue. A client without an inbox must not be counted there, because it depends on
+/// the messages to all waiters.
+asio::awaitable<void> lock_place::listen_in_queue(time_point limit) {
+    if (!queue_->inbox)
+        queue_->inbox = server_.hear(inbox(want_), wake_);
+    const bool has_inbox = co_await queue_->inbox->confirmed(limit);
+    if (!has_inbox)
+        queue_->counted.reset();
+    else if (!queue_->counted)
+        queue_->counted = server_.hear(waiting_channel(want_.name), wake_);
+    bool is_counted = false;
+    if (queue_->counted)
+        is_counted = co_await queue_->counted->confirmed(limit);
+    queue_->is_open = listening_ && is_counted;
 }
 
 asio::awaitable<void> lock_place::leave() {

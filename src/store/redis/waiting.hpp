@@ -74,6 +74,7 @@ private:
     struct queue_place {
         std::unique_ptr<hearing> inbox{};
         std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
+        bool is_open = false;               ///< both subscriptions are confirmed
         std::uint64_t requests = 0;         ///< number of requests that were sent
         /// Message that a grant would have now, and the time at which the last request was sent.
         /// The text is empty if the last request has no reply, or did not find the lock busy.
@@ -87,6 +88,7 @@ private:
     void note_place(const attempt&);
     void note_whether_busy(const attempt&);
     asio::awaitable<void> listen(duration timeout);
+    asio::awaitable<void> listen_in_queue(time_point limit);
 
     node& server_;
     const store_context& context_;

@@ -3,8 +3,8 @@
 -- KEYS: name, queue.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), number of this request
 --   (0: the owner does not join the queue), ms that the queue lasts after a request.
--- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 the owner is in
---   the queue | 0}.
+-- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 the owner is
+--   in the queue | 0}.
 -- uses: deadline confirm instead queue take
 
 local now, late = clock_and_whether_late(ARGV[3])
@@ -33,7 +33,7 @@ if holder == ARGV[2] then
 end
 
 -- The order in the queue is that of the first requests, by this server's clock. If the user lacks
--- the permissions, or if the server is full, the owner does not join, and waits as other clients do.
+-- the permissions, or if the server is full, the owner does not join. It then waits like a JVM.
 local joins = number > 0 and now > 0
 if joins then
     local before = redis.pcall('zscore', KEYS[2], ARGV[2])

@@ -3,8 +3,8 @@
 -- notified, notifies all waiters, as release_mutex does. The script can be repeated.
 -- KEYS: name, queue.
 -- ARGV: owner, channel, channel of the clients in the queue, start of the name of a client's inbox,
---   ms for which the next owner gets the lock, 1: clients may wait outside the queue unseen, publish
---   command, a second publish command (optional).
+--   ms for which the next owner gets the lock, 1: clients may wait outside the queue unseen,
+--   publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied), 1 granted to the next client | 0} | {0, 0, 0} if this
 --   owner does not hold the lock.
 -- uses: listeners queue take tell
@@ -41,30 +41,30 @@ local function is_turn_of_others()
     return clock.err or clock[2] % 2 == 0
 end
 
--- Grants the lock to the first client in the queue that receives the message. Returns whether there
--- is such a client.
+-- Grants the lock to the first client in the queue whose inbox has a subscriber. Returns the number
+-- of subscribers (-1: message denied), or nil if there is no such client.
 local function grant_to_next()
     for _ = 1, candidates_max do
         local first = redis.pcall('zpopmin', KEYS[2])
         local next, score = first[1], first[2]
         if not next or take_hold(KEYS[1], next, ARGV[5]) then
-            return false
+            return nil
         end
         local client, owner_number = string.match(next, '^(.*):(.*)$')
         local message = owner_number .. ' ' .. request_in(score)
         local receivers = tell(ARGV[4] .. ':' .. client, message, ARGV[7], ARGV[8])
-        if receivers > 0 then
-            return true
+        -- A negative number means that a publish command was denied. With two publish commands, the
+        -- other one may have reached the client, so the grant stays. Otherwise the client finds the
+        -- grant with its next request.
+        if receivers ~= 0 then
+            return receivers
         end
         redis.call('hdel', KEYS[1], next)
-        if receivers < 0 then
-            return false -- the user may not publish to inboxes
-        end
     end
-    return false
 end
 
-if any_queued and not is_turn_of_others() and grant_to_next() then
-    return {1, 1, 1}
+local told = any_queued and not is_turn_of_others() and grant_to_next()
+if told then
+    return {1, told, 1}
 end
 return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}
