@@ -18,7 +18,7 @@ namespace cli {
 
 enum exit_status : int {
     success = 0,
-    busy = 1,            ///< the lock is not free; -E changes this number
+    busy = 1,            ///< the lock is not free (run, wait, ask); -E changes this number
     is_free = 1,         ///< inspect, unlock: the lock is free
     left_alone = 1,      ///< unlock: the user answered "no"
     found_trouble = 1,   ///< doctor: found a problem that needs action
@@ -89,6 +89,7 @@ int ls(const inheritance&, arguments);
 int inspect(const inheritance&, arguments);
 int unlock(const inheritance&, arguments);
 int wait(const inheritance&, arguments);
+int ask(const inheritance&, arguments);
 int latch(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);

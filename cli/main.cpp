@@ -28,6 +28,7 @@ constexpr std::array verbs{
     verb{"ls", "list the held locks and their holders", cli::ls},
     verb{"inspect", "print all information about one lock", cli::inspect},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
+    verb{"ask", "ask the holder of a lock to release it soon", cli::ask},
     verb{"latch", "wait until other processes have reached a point", cli::latch},
     verb{"unlock", "remove a lock from its holder", cli::unlock},
     verb{"bench", "measure locks on your own server", cli::bench},

@@ -339,10 +339,10 @@ asio::awaitable<void> told_to_end(signal_inbox& signals, const job* behind) {
 } // namespace
 
 asio::awaitable<void> hold_on(const holdfast::lease& held, const std::string& thing,
-                              holdfast::time_point until, signal_inbox& signals,
-                              const job* behind) {
+                              holdfast::time_point until, signal_inbox& signals, const job* behind,
+                              std::stop_token asked) {
     co_await until_first(clock_reaches(until), told_to_end(signals, behind),
-                         stop_requested(held.lost()));
+                         stop_requested(held.lost()), stop_requested(asked));
     if (held.lost().stop_requested())
         say(thing + " was lost " +
             in_words(std::max(until - boot_clock::now(), holdfast::duration{})) +
@@ -410,7 +410,7 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
     stop_reason stopped;
     int status = internal_error;
     co_await until_first(
-        job_ends(started, stopped, status), pass_signals(started),
+        job_ends(started, stopped, status), pass_signals(started), pass_wish(held, started),
         guard(held, thing_, started, wanted_.loss, heard_, front_is_gone_.get_token(), stopped));
 
     stopped_ = stopped.has_value();
@@ -485,6 +485,32 @@ void command_run::pass(running_job& started, int signal) {
         started.pass(SIGCONT); // a stopped process would not handle the signal
         heard_last_ = signal;
     }
+}
+
+asio::awaitable<void> command_run::pass_wish(const holdfast::lease& held, running_job& started) {
+    if (!wanted_.ask)
+        co_await stop_requested({});
+    co_await stop_requested(held.asked());
+    const holdfast::wish wish = held.received_wish().value_or(holdfast::wish{});
+    say(printable(wish.from, 100) + " asks for " + thing_ +
+        (wish.reason.empty() ? "" : ": " + printable(wish.reason, 500)));
+    const int signal = wanted_.ask->signal;
+    if (signal != SIGKILL) {
+        started.pass(signal);
+        sigaddset(&passed_, signal);
+        if (asks_to_end(signal, behind_ != nullptr)) {
+            started.pass(SIGCONT); // a stopped process would not handle the signal
+            heard_last_ = signal;
+        }
+        const std::optional<duration> grace = grace_of(*wanted_.ask);
+        if (!grace)
+            co_await stop_requested({});
+        co_await pause(*grace);
+        say("the command did not stop: killing it");
+    }
+    sigaddset(&passed_, SIGKILL);
+    started.kill();
+    co_await stop_requested({});
 }
 
 void command_run::heed_stop(running_job& started) {

@@ -156,10 +156,11 @@ asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, ru
 struct job;
 
 /// Holds and renews the lock until the given time. Returns earlier if a signal asks this process to
-/// end, or if the lock is lost. Prints a message if the lock is lost. Ctrl-Z stops the shell's job,
-/// but not this process.
+/// end, if the stop of `asked` is requested, or if the lock is lost. Prints a message if the lock
+/// is lost. Ctrl-Z stops the shell's job, but not this process.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
-                              holdfast::time_point until, signal_inbox&, const job* behind);
+                              holdfast::time_point until, signal_inbox&, const job* behind,
+                              std::stop_token asked);
 
 /// Runs the command while its lock is held. Passes signals and the terminal on to the command.
 /// Stops the command if the lock is lost.
@@ -189,6 +190,9 @@ private:
     asio::awaitable<void> end_others(running_job&);
     asio::awaitable<void> pass_signals(running_job&);
     void pass(running_job&, int signal);
+    /// Passes the request of another program for the lock on to the command (--on-ask). Never
+    /// returns.
+    asio::awaitable<void> pass_wish(const holdfast::lease&, running_job&);
     void heed_stop(running_job&);
     std::vector<std::string> variables(const holdfast::lease&) const;
     void remember_terminal();

@@ -51,7 +51,7 @@ constexpr std::array<named_signal, 8> ending_signals{{
     {"KILL", SIGKILL},
 }};
 
-int parse_signal(std::string_view text) {
+int parse_signal(const std::string& option, std::string_view text) {
     const std::string_view name = text.starts_with("SIG") ? text.substr(3) : text;
     const auto found = std::ranges::find_if(ending_signals, [&](const named_signal& each) {
         return each.name == name || std::to_string(each.number) == text;
@@ -61,7 +61,7 @@ int parse_signal(std::string_view text) {
     std::string allowed;
     for (const named_signal& each : ending_signals)
         allowed.append(allowed.empty() ? "" : ", ").append(each.name);
-    throw usage_error{"--on-loss: '" + printable(text) + "' is no signal for this; give one of " +
+    throw usage_error{option + ": '" + printable(text) + "' is no signal for this; give one of " +
                       allowed + " (or SIGTERM and so on, or its number)"};
 }
 
@@ -74,11 +74,11 @@ std::optional<holdfast::duration> grace_of(const on_loss& how) {
     return std::chrono::ceil<holdfast::duration>(std::min(*how.grace, longest));
 }
 
-on_loss parse_on_loss(std::string_view text) {
+on_loss parse_on_loss(const std::string& option, std::string_view text) {
     const std::size_t colon = text.find(':');
-    on_loss wanted{.signal = parse_signal(text.substr(0, colon))};
+    on_loss wanted{.signal = parse_signal(option, text.substr(0, colon))};
     if (colon != text.npos)
-        wanted.grace = parse_time("--on-loss", text.substr(colon + 1));
+        wanted.grace = parse_time(option, text.substr(colon + 1));
     return wanted;
 }
 
@@ -402,7 +402,8 @@ private:
     }
 
     asio::awaitable<void> hold_longer(holdfast::lease& held) {
-        if (!wanted_.hold_for)
+        const std::stop_token asked = wanted_.ask ? held.asked() : std::stop_token{};
+        if (!wanted_.hold_for || asked.stop_requested())
             co_return;
         const holdfast::time_point until = granted_at_ + length_of(*wanted_.hold_for);
         const holdfast::duration left = until - holdfast::boot_clock::now();
@@ -418,7 +419,7 @@ private:
         if (wanted_.verbose || form_of(STDERR_FILENO).live)
             say("the command has ended; " + thing_ + " is held for " + in_words(left) +
                 " more (--hold-for)");
-        co_await hold_on(held, thing_, until, signals_, behind_);
+        co_await hold_on(held, thing_, until, signals_, behind_, asked);
         hold_ended_ = true;
     }
 

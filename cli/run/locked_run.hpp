@@ -34,8 +34,8 @@ inline constexpr std::chrono::seconds usual_grace{10};
 std::optional<holdfast::duration> grace_of(const on_loss&);
 
 /// Parses `SIGNAL[:GRACE]`, for example `INT`, `SIGTERM:5s` or `15:0`. Throws `usage_error` with
-/// the allowed values in its message.
-on_loss parse_on_loss(std::string_view);
+/// the name of the option and the allowed values in its message.
+on_loss parse_on_loss(const std::string& option, std::string_view text);
 
 /// Locks of the `holdfast run` commands around this command: they have started this command,
 /// directly or indirectly. If this command requested one of these locks again, it would wait for a
@@ -83,6 +83,9 @@ struct locked_run {
     /// Number of replicas that must confirm the lock. If empty, the URL decides.
     std::optional<unsigned> replicas;
     on_loss loss;
+    /// Signal for the command if another program asks for the lock, and the time until KILL. If the
+    /// time is empty, the command may go on. If there is no signal, the run does not listen.
+    std::optional<on_loss> ask;
     std::optional<std::string> metrics_textfile; ///< path of the file for the run's metrics
     int busy_status;
     bool verbose;

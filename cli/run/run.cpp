@@ -82,6 +82,12 @@ Usage: holdfast run [OPTIONS] NAME [--] COMMAND [ARGUMENT...]
                        started if the lock is lost (default TERM), and the time
                        until KILL; if the lease ends before this time, KILL
                        comes earlier
+      --on-ask SIGNAL[:GRACE]
+                       the signal for the command if another program asks for
+                       the lock ('holdfast ask'). The command may then end
+                       early, or go on. With a GRACE, it gets KILL if it still
+                       runs after this time. Not for --slots and --rate; the
+                       server must be Redis or Valkey
       --metrics-textfile FILE
                        when the run has ended, write its metrics to FILE for
                        node_exporter, the program of Prometheus that reads
@@ -181,6 +187,7 @@ Examples:
   holdfast run --rate 10/1m mails ./send.sh     # ten in any minute
   holdfast run --fenced report sh -c './report --token "$HOLDFAST_TOKEN"'
   holdfast run --with account:8 account:7 ./transfer.sh
+  holdfast run --on-ask TERM:1m nightly-report ./report.sh
   holdfast run -w 10 --on-loss INT:5s deploy -- sh -c 'git pull && make install'
 )";
 
@@ -202,6 +209,7 @@ struct given_options {
     std::optional<length> hold_for;
     std::optional<unsigned> replicas;
     std::optional<std::string> loss;
+    std::optional<std::string> ask;
     std::optional<std::string> metrics_textfile;
     std::optional<std::string> fenced; ///< how tokens grow; empty: depends on the server
     std::vector<std::string> urls;
@@ -231,6 +239,7 @@ void expect(CLI::App& expected, given_options& given) {
     expected.add_flag("--fenced{}", given.fenced);
     expect_replicas(expected, given.replicas);
     expected.add_option("--on-loss", given.loss);
+    expected.add_option("--on-ask", given.ask);
     expected.add_option("--metrics-textfile", given.metrics_textfile);
     expected.add_option("--url", given.urls)->allow_extra_args(false);
     expected.add_option("--with", given.with)->allow_extra_args(false);
@@ -296,12 +305,15 @@ void check_with(const given_options& given) {
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
+    if (given.slots && given.ask)
+        throw usage_error{"--on-ask is for locks, and not for --slots"};
     if (!given.rate)
         return;
     const char* const option = !given.with.empty() ? "--with"
                                : given.lease       ? "--lease"
                                : given.hold_for    ? "--hold-for"
                                : given.loss        ? "--on-loss"
+                               : given.ask         ? "--on-ask"
                                                    : nullptr;
     if (option != nullptr)
         throw usage_error{std::string{option} +
@@ -378,7 +390,10 @@ int run(const inheritance& inherited, arguments all) {
     if (!command || command->empty())
         throw usage_error{std::string{"the COMMAND is missing"} + form};
     const length most = timeout(given);
-    const on_loss loss = given.loss ? parse_on_loss(*given.loss) : on_loss{};
+    const on_loss loss = given.loss ? parse_on_loss("--on-loss", *given.loss) : on_loss{};
+    std::optional<on_loss> asked;
+    if (given.ask)
+        asked = parse_on_loss("--on-ask", *given.ask);
 
     if (given.metrics_textfile && given.metrics_textfile->empty())
         throw usage_error{"--metrics-textfile: the name of the FILE is empty"};
@@ -398,6 +413,9 @@ int run(const inheritance& inherited, arguments all) {
         check_quorum_has(given, kind);
     else
         check_has_no_nodes(given);
+    if (asked && !is_on_redis(each_url(url).front()))
+        throw usage_error{"--on-ask: this store passes no requests on to the holder of a lock; "
+                          "Redis and Valkey do"};
     check_memory_of_nodes(given);
     check_lease(given, url);
     const locked_run wanted{.url = url,
@@ -415,6 +433,7 @@ int run(const inheritance& inherited, arguments all) {
                             .numbers = fencing_on(url, numbers),
                             .replicas = given.replicas,
                             .loss = loss,
+                            .ask = asked,
                             .metrics_textfile = given.metrics_textfile,
                             .busy_status = given.busy_status,
                             .verbose = given.verbose};

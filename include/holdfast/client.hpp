@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace holdfast {
 
@@ -194,6 +196,42 @@ public:
     /// holder. If the named owner no longer holds the lock at the repetition, the result is true.
     bool force_unlock(lock_name, std::string only_from = {});
 
+    /// Asks the present holders of a lock to release it soon. The store keeps this wish for `kept`
+    /// (at least 1 s, at most one day), and notifies the holders. A holder notices the wish if it
+    /// uses `lease::asked()`; it may go on. Returns the owners that hold the lock, in the form of
+    /// `lock_owner::text`; if there are very many, only some of them. The result is empty if the
+    /// lock is free; then nothing is stored.
+    ///
+    /// The wish is only for the owners that hold the lock now: a later holder does not get it. A
+    /// later wish for the same lock replaces the earlier wish. The wish is a hint. It may be lost
+    /// in a failover, and JVMs and other programs do not read it.
+    ///
+    /// Throws `invalid_argument` if the reason has more than `wish::reason_bytes_max` bytes, or if
+    /// the store has no wishes (MySQL, ZooKeeper). Throws `store_errc::wrong_type` if the name has
+    /// a value that is not a lock.
+    std::vector<std::string> ask_for(lock_name name, std::string reason = {}) {
+        return ask_holders(std::move(name), std::move(reason), std::chrono::minutes{1});
+    }
+    template <typename Rep, typename Period>
+    std::vector<std::string> ask_for(lock_name name, std::string reason,
+                                     std::chrono::duration<Rep, Period> kept) {
+        return ask_holders(std::move(name), std::move(reason),
+                           detail::saturate(kept, detail::rounding::up));
+    }
+
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, std::vector<std::string>)> Token>
+    auto async_ask_for(lock_name name, std::string reason, std::chrono::duration<Rep, Period> kept,
+                       Token&& token) {
+        const duration most = detail::saturate(kept, detail::rounding::up);
+        return asio::async_initiate<Token, void(error_code, std::vector<std::string>)>(
+            [engine = engine_, name = std::move(name), reason = std::move(reason),
+             most](auto handler) mutable {
+                start_ask(engine, std::move(name), std::move(reason), most, std::move(handler));
+            },
+            token);
+    }
+
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
     auto async_inspect(lock_name name, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lock_state>)>(
@@ -251,6 +289,10 @@ private:
     static options with_url(std::string_view);
     static options with_url(const char*);
     bool await_free(lock_name, duration timeout);
+    std::vector<std::string> ask_holders(lock_name, std::string reason, duration kept);
+    static void start_ask(std::shared_ptr<sync::engine>, lock_name, std::string reason,
+                          duration kept,
+                          asio::any_completion_handler<void(error_code, std::vector<std::string>)>);
     static void start_doctor(std::shared_ptr<sync::engine>, lock_name,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
     static void start_set_up(std::shared_ptr<sync::engine>,

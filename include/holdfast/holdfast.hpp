@@ -32,4 +32,5 @@
 #include <holdfast/tls.hpp>
 #include <holdfast/token_mutex.hpp>
 #include <holdfast/version.hpp>
+#include <holdfast/wish.hpp>
 #include <holdfast/zookeeper/options.hpp>

@@ -3,9 +3,11 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/time.hpp>
+#include <holdfast/wish.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -30,8 +32,8 @@ class lock_handle;
 /// considers the lock lost before the store lets another client acquire it (docs/guarantees.md).
 ///
 /// Thread safety: different leases are independent. Two threads must not use one lease at the same
-/// time, with one exception. Any thread may call `lost`, `in_danger`, `remaining` and `owns_lock`
-/// while no other thread moves, releases or destroys the lease.
+/// time, with one exception. Any thread may call `lost`, `in_danger`, `asked`, `received_wish`,
+/// `remaining` and `owns_lock` while no other thread moves, releases or destroys the lease.
 class HOLDFAST_EXPORT [[nodiscard]] lease {
 public:
     lease() noexcept = default; ///< creates a lease that holds nothing
@@ -68,6 +70,24 @@ public:
     /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
     /// longer than the session.
     [[nodiscard]] std::stop_token in_danger() const;
+
+    /// Returns a token whose stop is requested when another program asks for the lock
+    /// (`client::ask_for`, `holdfast ask`). The holder may release the lock early, or go on:
+    /// nothing else happens. The function received_wish() then returns the reason.
+    ///
+    /// The first call for a hold makes the client listen for wishes: the client subscribes to them,
+    /// and reads the stored wish at once and each third of the lease. So a lost notification only
+    /// delays the wish. A hold whose asked() is never called sends no such requests. After a wish,
+    /// the lock is not passed on to another waiter of this client, but released at the store.
+    ///
+    /// The stop is never requested if the store has no wishes (MySQL, ZooKeeper) or does not permit
+    /// them, if the lease holds permits, or if the lease holds nothing. Callbacks must not block;
+    /// see lost().
+    [[nodiscard]] std::stop_token asked() const;
+
+    /// Returns the wish that has stopped the tokens of asked(). Returns nothing if there was no
+    /// wish. A hold on several locks returns the wish for one of them.
+    [[nodiscard]] std::optional<wish> received_wish() const;
 
     /// Returns how long the hold stays valid if no renewal succeeds. The result is zero if the hold
     /// is not valid.

@@ -21,6 +21,7 @@
 #include <holdfast/inspection.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/time.hpp>
+#include <holdfast/wish.hpp>
 
 #include <array>
 #include <cstdint>
@@ -397,6 +398,32 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
+/// Interface for wishes: requests to the holders of a lock to release it soon. A wish is stored for
+/// the owners that hold the lock when the wish arrives, so no later owner gets it. A wish is only a
+/// hint: it may be lost with the server's last writes.
+class wish_store {
+public:
+    virtual ~wish_store() = default;
+
+    /// Stores a wish for the present owners of a lock, for the time `kept`, and notifies the
+    /// holders that listen. Replaces an earlier wish for this lock. Returns the owners in the
+    /// store's own format; if very many owners share the lock, only some of them. Returns nothing
+    /// and stores nothing if the lock is free. Throws `store_errc::wrong_type` if the name has a
+    /// value that is not a lock.
+    virtual asio::awaitable<std::vector<std::string>> ask_holders(lock_name, wish,
+                                                                  duration kept) = 0;
+
+    /// Returns the wish that is stored for the owner of this hold. Returns nothing if there is
+    /// none.
+    virtual asio::awaitable<std::optional<wish>> wish_for(hold) = 0;
+
+    /// Subscribes to wishes for a lock, and waits a short time until the store has confirmed the
+    /// subscription. Returns a watch object: while it exists, the alarm `wake` rings when a wish
+    /// for the lock may have been stored. A notification may be lost, so call wish_for() from time
+    /// to time. `wake` must outlive the object.
+    virtual asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) = 0;
+};
+
 /// Identity of the server that stores a lock. A client that uses several servers compares their
 /// identities, to find out whether two of them are the same server.
 struct server_identity {
@@ -419,6 +446,8 @@ public:
     /// Returns the interface for counters. Returns null if the store has no counters.
     virtual counter_store* counters() noexcept { return nullptr; }
     virtual inspector& operators_view() noexcept = 0;
+    /// Returns the interface for wishes. Returns null if the store has no wishes.
+    virtual wish_store* wishes() noexcept { return nullptr; }
     virtual void close() noexcept = 0;
 
     /// Returns the identity of the server that stores `name`, as the server reported it on the last

@@ -146,6 +146,24 @@ std::stop_token composite_hold::in_danger() const {
     return danger_.get_token();
 }
 
+// Posts a check, which registers a callback at each part (a member's hold). Only the executor may
+// change the parts.
+std::stop_token composite_hold::asked() const {
+    const std::scoped_lock guard{mutex_};
+    if (!std::exchange(hears_wishes_, true))
+        news{std::const_pointer_cast<composite_hold>(shared_from_this()), home}();
+    return wish_.get_token();
+}
+
+std::optional<wish> composite_hold::received_wish() const {
+    const std::scoped_lock guard{mutex_};
+    for (const member_part& each : member_parts_)
+        if (std::optional<wish> got =
+                each.has ? each.has.hold()->received_wish() : std::optional<wish>{})
+            return got;
+    return std::nullopt;
+}
+
 bool composite_hold::share() {
     const std::scoped_lock guard{mutex_};
     if (phase_ != phase::held || given_up_ || remaining_of_parts() == duration::zero())
@@ -190,6 +208,7 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         return; // the hold stays lost, because its user may have noticed the loss already
     one.loss.reset();
     one.danger.reset();
+    one.wish.reset();
     one.has = std::move(got);
     one.gone = false;
     one.counts_from = sync::later(home->now(), counts_in);
@@ -207,6 +226,8 @@ void composite_hold::arm(member_part& one) {
     if (!one.danger || (one.warned && !danger.stop_requested()))
         one.danger = std::make_unique<news_callback>(danger, tell);
     one.warned = danger.stop_requested();
+    if (hears_wishes_ && !one.wish)
+        one.wish = std::make_unique<news_callback>(one.has.hold()->asked(), tell);
 }
 
 void composite_hold::begin(std::shared_ptr<member_requests> asked) {
@@ -225,6 +246,7 @@ void composite_hold::begin(std::shared_ptr<member_requests> asked) {
 
 void composite_hold::review() {
     std::size_t valid = 0, well = 0;
+    bool is_asked = false;
     {
         const std::scoped_lock guard{mutex_};
         if (phase_ != phase::held || given_up_)
@@ -236,6 +258,9 @@ void composite_hold::review() {
         well = count_well();
         if (well >= of_->needs && danger_.stop_requested())
             danger_ = std::stop_source{}; // the danger is over
+        is_asked = hears_wishes_ && std::ranges::any_of(member_parts_, [](const member_part& each) {
+                       return each.has && each.has.hold()->received_wish();
+                   });
     }
     if (home->closing())
         return give_up();
@@ -244,6 +269,8 @@ void composite_hold::review() {
     if (well < of_->needs)
         warn();
     start_keep_alive();
+    if (is_asked)
+        (void)wish_.request_stop(); // runs callbacks of the user, so never under the mutex
 }
 
 void composite_hold::warn() {
@@ -287,6 +314,7 @@ std::vector<part> composite_hold::take_parts(phase next) {
     for (member_part& each : member_parts_) {
         each.loss.reset();
         each.danger.reset();
+        each.wish.reset();
         if (each.has)
             all.push_back(std::move(each.has));
     }

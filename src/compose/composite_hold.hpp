@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -43,6 +44,10 @@ public:
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
+    /// Returns a token that a wish for any part (a member's hold) stops.
+    std::stop_token asked() const override;
+    /// Returns the wish of the first part (a member's hold) that has received one.
+    std::optional<wish> received_wish() const override;
     bool renewed() const noexcept override { return renewed_; }
     /// Returns how many replicas must confirm each part.
     unsigned replicas() const noexcept override { return of_->replicas; }
@@ -104,7 +109,7 @@ private:
     struct member_part {
         part has{};
         time_point counts_from{};
-        std::unique_ptr<news_callback> loss{}, danger{};
+        std::unique_ptr<news_callback> loss{}, danger{}, wish{};
         bool warned = false; ///< true: the part was in danger at the last check
         bool gone = false;   ///< true: note_losses() has noticed the loss of the part
     };
@@ -159,6 +164,8 @@ private:
     bool abandoned_ = false;
     std::stop_source lost_;
     mutable std::stop_source danger_;
+    std::stop_source wish_;
+    mutable bool hears_wishes_ = false; ///< true: asked() was called
     std::shared_ptr<member_requests> asked_;
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;

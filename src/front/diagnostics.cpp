@@ -3,9 +3,13 @@
 #include "front/async_calls.hpp"
 #include "front/blocking_calls.hpp"
 #include "front/requests.hpp"
+#include "runtime/process.hpp"
 #include "sync/acquisition_loop.hpp"
 
 #include <holdfast/client.hpp>
+
+#include <algorithm>
+#include <utility>
 
 // Two groups of functions of `client`: functions that report on locks and counters, whoever holds
 // them, and functions that check or set up the store.
@@ -87,6 +91,24 @@ asio::awaitable<bool> watch_until_free(shared_engine home, lock_name name, durat
     co_return co_await sync::wait_until_free(descriptor_of(home, name), timeout);
 }
 
+/// Limits of the time for which the store keeps a wish.
+constexpr duration wish_kept_min = std::chrono::seconds{1};
+constexpr duration wish_kept_max = std::chrono::hours{24};
+
+asio::awaitable<std::vector<std::string>> ask_owners(shared_engine home, lock_name name,
+                                                     std::string reason, duration kept) {
+    const lock_name of_store = mapped(home, name);
+    if (!home->wishes())
+        refuse("this store cannot pass a wish on to the holder of a lock; Redis and Valkey can");
+    if (reason.size() > wish::reason_bytes_max)
+        refuse("the reason has " + std::to_string(reason.size()) + " bytes; the most is " +
+               std::to_string(wish::reason_bytes_max));
+    const runtime::self asks = runtime::this_process();
+    wish what{std::move(reason), asks.host + ":" + std::to_string(asks.pid)};
+    co_return co_await home->wishes()->ask_holders(of_store, std::move(what),
+                                                   std::clamp(kept, wish_kept_min, wish_kept_max));
+}
+
 asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only_from) {
     const lock_name of_store = mapped(home, name);
     co_return co_await sync::force_through_failover(home, of_store, only_from);
@@ -116,6 +138,19 @@ counter_list client::list(counter_kind kind, std::string pattern, std::size_t li
 
 bool client::await_free(lock_name name, duration timeout) {
     return front::wait_for(engine_, watch_until_free(engine_, std::move(name), timeout));
+}
+
+std::vector<std::string> client::ask_holders(lock_name name, std::string reason, duration kept) {
+    return front::wait_for_query(engine_, [home = engine_, name, reason, kept] {
+        return ask_owners(home, name, reason, kept);
+    });
+}
+
+void client::start_ask(
+    shared_engine engine, lock_name name, std::string reason, duration kept,
+    asio::any_completion_handler<void(error_code, std::vector<std::string>)> handler) {
+    front::start(engine, ask_owners(engine, std::move(name), std::move(reason), kept),
+                 std::move(handler));
 }
 
 bool client::force_unlock(lock_name name, std::string only_from) {

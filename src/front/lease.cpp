@@ -80,6 +80,14 @@ std::stop_token lease::in_danger() const {
     return hold_->home->forked() ? stopped() : hold_->in_danger();
 }
 
+std::stop_token lease::asked() const {
+    return hold_ && !hold_->home->forked() ? hold_->asked() : std::stop_token{};
+}
+
+std::optional<wish> lease::received_wish() const {
+    return hold_ && !hold_->home->forked() ? hold_->received_wish() : std::nullopt;
+}
+
 duration lease::remaining() const noexcept {
     return owns_lock() ? hold_->remaining() : duration::zero();
 }

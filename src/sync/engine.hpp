@@ -221,6 +221,8 @@ public:
     lock_store& locks() noexcept { return store_->locks(); }
     counter_store* counters() noexcept { return store_->counters(); }
     inspector& operators_view() noexcept { return store_->operators_view(); }
+    /// Returns the store's interface for wishes. Returns null if the store has no wishes.
+    wish_store* wishes() noexcept { return store_->wishes(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) {
         return store_->examine(std::move(trial));
     }

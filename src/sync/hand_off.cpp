@@ -26,11 +26,12 @@ bool within_budget(const held_lock& held) {
 }
 
 /// Returns whether the state of the hold allows a local hand-over. The result is false if the store
-/// may report that the hold is gone, or if a request of its present owner is pending.
+/// may report that the hold is gone, or if a request of its present owner is pending. It is also
+/// false if another program has asked the owner to release the lock.
 bool in_good_state(const held_lock& held) {
     return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_next_owner() && !held.has_linked_request() &&
-           !held.stays_with_its_holder() && held.extensions == 0;
+           !held.stays_with_its_holder() && held.extensions == 0 && !held.was_asked();
 }
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
@@ -95,8 +96,8 @@ std::shared_ptr<held_lock> hold_to_share(const gate& here, const acquisition& ca
     if (!may_share(wanted) || here.readers().empty() || here.writer_before(call))
         return nullptr;
     for (const std::shared_ptr<held_lock>& held : here.readers())
-        if (held->renewed() && !held->warned && young(*held) && suits(*held, wanted) &&
-            is_renewed_for_at_most(*held, wanted.lease) &&
+        if (held->renewed() && !held->warned && !held->was_asked() && young(*held) &&
+            suits(*held, wanted) && is_renewed_for_at_most(*held, wanted.lease) &&
             held->deferred() == wanted.of->deferred && held->share())
             return held;
     return nullptr;

@@ -5,6 +5,9 @@
 #include "sync/lock_descriptor.hpp"
 #include "sync/release.hpp"
 #include "sync/renewal.hpp"
+#include "sync/wishes.hpp"
+
+#include <boost/asio/post.hpp>
 
 namespace holdfast::sync {
 namespace {
@@ -144,6 +147,53 @@ std::stop_token held_lock::in_danger() const {
     const std::scoped_lock guard{mutex()};
     const bool over = is_over();
     return token_of(danger_, over || warned || is_near_the_end(), over);
+}
+
+std::stop_token held_lock::asked() const {
+    if (what.kind == lock_kind::permit)
+        return {};
+    std::stop_token token;
+    {
+        const std::scoped_lock guard{mutex()};
+        if (wishes_)
+            return wishes_->source.get_token();
+        wishes_ = std::make_unique<wish_state>();
+        token = wishes_->source.get_token();
+    }
+    const auto self = std::const_pointer_cast<held_lock>(shared_from_this());
+    (void)home->executor_access().post([self] { listen_for_wishes(self); });
+    return token;
+}
+
+std::optional<wish> held_lock::received_wish() const {
+    const std::scoped_lock guard{mutex()};
+    return wishes_ ? wishes_->received : std::nullopt;
+}
+
+void held_lock::note_wish(wish got) {
+    {
+        const std::scoped_lock guard{mutex()};
+        if (wishes_->received)
+            return;
+        wishes_->received = std::move(got);
+    }
+    // The stop runs callbacks of the user, so never under the mutex.
+    if (home->borrowed())
+        asio::post(home->executor(),
+                   [self = shared_from_this()] { self->fire(self->wishes_->source); });
+    else
+        fire(wishes_->source);
+}
+
+/// Wakes the coroutine that listens for wishes, because the hold has ended.
+void held_lock::wake_listener() const noexcept {
+    alarm* wake = nullptr;
+    {
+        const std::scoped_lock guard{mutex()};
+        wake = wishes_ ? wishes_->wake : nullptr;
+    }
+    if (wake)
+        wake->ring();
 }
 
 time_point held_lock::ends_at() const {
@@ -420,6 +470,7 @@ bool held_lock::lose(event_cause why) {
         phase_ = phase::lost;
         set_cause(why);
     }
+    wake_listener();
     fire(danger_);
     fire(lost_);
     return true;
@@ -431,6 +482,7 @@ void held_lock::give_up() {
         given_up_ = true;
         set_cause(event_cause::closed);
     }
+    wake_listener();
     fire(danger_);
     fire(lost_);
 }
@@ -441,13 +493,19 @@ void held_lock::take_all_shares() {
 }
 
 void held_lock::begin_release() {
-    const std::scoped_lock guard{mutex()};
-    phase_ = phase::releasing;
+    {
+        const std::scoped_lock guard{mutex()};
+        phase_ = phase::releasing;
+    }
+    wake_listener();
 }
 
 void held_lock::end_release() {
-    const std::scoped_lock guard{mutex()};
-    phase_ = phase::ended;
+    {
+        const std::scoped_lock guard{mutex()};
+        phase_ = phase::ended;
+    }
+    wake_listener();
 }
 
 } // namespace holdfast::sync

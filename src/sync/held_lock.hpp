@@ -79,6 +79,8 @@ public:
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
+    std::stop_token asked() const override;
+    std::optional<wish> received_wish() const override;
     bool renewed() const noexcept override { return renewed_; }
     event_cause why_lost() const override;
     bool out_of_time() const override;
@@ -192,6 +194,15 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
+    /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a borrowed
+    /// thread, it requests the stop later, on the executor.
+    void note_wish(wish);
+    /// Returns whether note_wish() was called. Such a hold is released at the store, and not passed
+    /// on within this client.
+    bool was_asked() const { return received_wish().has_value(); }
+    /// Sets the alarm that rings when the hold ends; null: none. It belongs to the coroutine that
+    /// listens for wishes.
+    void set_wish_alarm(alarm* wake) { wishes_->wake = wake; }
     /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
     /// ended before.
     bool lose(event_cause);
@@ -239,6 +250,14 @@ private:
         std::vector<hold> released{}; ///< see released_writes(); the latest is at the end
     };
 
+    /// State of a hold whose asked() was called. Few holds need this object.
+    struct wish_state {
+        std::stop_source source{};
+        std::optional<wish> received{};
+        alarm* wake = nullptr; ///< only the executor uses it
+    };
+
+    void wake_listener() const noexcept;
     linked_holds& ensure_linked_holds();
     std::mutex& mutex() const;
     // Call the next functions under the mutex.
@@ -276,6 +295,7 @@ private:
     time_point extended_at_ = time_point::min();
     duration kept_by_others_ = duration::max();
     std::unique_ptr<linked_holds> linked_;
+    mutable std::unique_ptr<wish_state> wishes_; // once created, it lives as long as the hold
     // A stop source is created when a caller asks for its stop token for the first time. Most holds
     // end before any caller asks.
     mutable std::stop_source lost_{std::nostopstate};

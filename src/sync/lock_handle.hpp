@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -56,6 +57,10 @@ public:
     bool is_valid() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
+    /// Returns the token whose stop is requested by a wish. The first call starts to listen for
+    /// wishes.
+    virtual std::stop_token asked() const = 0;
+    virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
     // A composite hold (hold on several locks) calls the next two functions for each of its parts.
     // Returns why this hold was lost, or `none` if it was not lost.

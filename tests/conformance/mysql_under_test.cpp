@@ -248,6 +248,7 @@ public:
     bool tells_who_listens() const override { return false; }
     bool moves_its_clock() const override { return false; }
     bool counts_tokens() const override { return false; }
+    bool has_wishes() const override { return false; }
     std::size_t name_bytes_max() const override { return 255; }
 
     std::size_t held() override {

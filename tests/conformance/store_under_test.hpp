@@ -84,6 +84,8 @@ public:
     /// Fencing tokens are 1, 2, 3 for each name, only fenced locks have them, and the last one is
     /// known when the lock is free.
     virtual bool counts_tokens() const { return true; }
+    /// A program can ask the holder of a lock to release it soon.
+    virtual bool has_wishes() const { return true; }
     /// A lock of one name is of one kind: another kind is refused with `wrong_type`.
     virtual bool tells_kinds_apart() const { return true; }
     /// Every request about locks is counted by `requests`, and nothing else, and each look, release

@@ -96,6 +96,7 @@ public:
     bool counts_listeners() const override { return false; }
     bool moves_its_clock() const override { return false; }
     bool counts_tokens() const override { return false; }
+    bool has_wishes() const override { return false; }
     bool counts_requests() const override { return false; }
     bool changes_permits() const override { return false; }
     std::size_t name_bytes_max() const override { return zookeeper::paths::bytes_max; }

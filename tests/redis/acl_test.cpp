@@ -11,6 +11,8 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include <boost/asio/use_future.hpp>
+
 #include <algorithm>
 #include <future>
 #include <iterator>
@@ -114,6 +116,7 @@ protected:
         add(thrown_by([&] { mine.lock(); }));
         add(thrown_by([&] { (void)others.try_lock_for(20ms); }));
         add(thrown_by([&] { (void)mine.is_locked(); }));
+        add(thrown_by([&] { (void)second.ask_for(name, "why"); }));
         if (mine.is_held_by_this_thread()) {
             error_code failed;
             mine.unlock(failed);
@@ -202,7 +205,8 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
     // Of locks that can be shared alone: the conformance suite runs with them.
     for (const char* shared :
          {"+hexists", "+hgetall", "+hvals", "+pubsub|numsub", "~holdfast_writers:{app:*",
-          "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*"})
+          "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*",
+          "&holdfast_asked:{app:*", "&holdfast_asked:app:*"})
         silent.emplace_back(shared);
     for (const std::string& taken : all_) {
         if (is_of_fair_locks(taken))
@@ -228,6 +232,39 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
                                       : taken;
         EXPECT_THAT(said, AllOf(HasSubstr("granted: "), HasSubstr(named))) << "without " << taken;
     }
+}
+
+TEST_P(LeastPrivilege, WithoutTheRightsForWishesOnlyWishesAreLost) {
+    acl_rules rest = all_;
+    std::erase_if(
+        rest, [](const std::string& right) { return right.find("holdfast_asked") != right.npos; });
+    grant(rest);
+    client holder = connect(), other = connect();
+    mutex lock{holder, "app:stock"};
+    lease held = support::soon(lock.async_lock(asio::use_future));
+    const std::stop_token asked = held.asked();
+    const support::thrown why = thrown_by([&] { (void)other.ask_for("app:stock"); });
+    EXPECT_EQ(why.code, errc::refused);
+    EXPECT_THAT(why.text, HasSubstr("~holdfast_asked:{app:stock}"));
+    held.extend(lease_time{1min});
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_FALSE(asked.stop_requested());
+    error_code outcome;
+    held.unlock(outcome);
+    EXPECT_EQ(outcome, error_code{});
+    EXPECT_THAT(told_->of(event_kind::disconnected), IsEmpty());
+}
+
+TEST_P(LeastPrivilege, WithoutTheChannelOfWishesTheHolderReadsTheStoredWish) {
+    acl_rules rest = all_;
+    std::erase(rest, "&holdfast_asked:{app:*");
+    grant(rest);
+    client holder = connect(), other = connect();
+    mutex lock{holder, "app:stock"};
+    lease held = support::soon(lock.async_lock(asio::use_future));
+    EXPECT_EQ(other.ask_for("app:stock").size(), 1u);
+    const std::stop_token asked = held.asked();
+    EXPECT_TRUE(support::eventually([&] { return asked.stop_requested(); }));
 }
 
 TEST_P(LeastPrivilege, WithoutTimeTokensCannotBeDated) {

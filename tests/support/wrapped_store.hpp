@@ -55,6 +55,7 @@ public:
     Locks& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return real_->counters(); }
     inspector& operators_view() noexcept override { return real_->operators_view(); }
+    wish_store* wishes() noexcept override { return real_->wishes(); }
     asio::awaitable<std::vector<finding>> examine(ask trial) override {
         return real_->examine(std::move(trial));
     }

@@ -210,6 +210,32 @@ asio::awaitable<std::unique_ptr<watch>> memory_inspector::listen(lock_name name,
                                               context_.executor, wake);
 }
 
+asio::awaitable<std::vector<std::string>> memory_wishes::ask_holders(lock_name name, wish what,
+                                                                     duration kept) {
+    const sent_request asked{{verb::inspect, name.text}};
+    using verdict_on_wish = server_state::asked_verdict;
+    std::function<verdict_on_wish(server_state&)> execute =
+        [name, what, kept](server_state& server) { return server.ask_holders(name, what, kept); };
+    return server_connection_->call(asked, std::move(execute), [](reply<verdict_on_wish> got) {
+        if (got.said.other)
+            throw_wrong_type(got.said.other, "a lock");
+        return std::move(got.said.owners);
+    });
+}
+
+asio::awaitable<std::optional<wish>> memory_wishes::wish_for(hold held) {
+    const sent_request asked{{verb::inspect, held.name.text}};
+    std::function<std::optional<wish>(server_state&)> execute = [held](server_state& server) {
+        return server.wish_for(held);
+    };
+    return server_connection_->call(asked, std::move(execute), said_only<std::optional<wish>>);
+}
+
+asio::awaitable<std::unique_ptr<watch>> memory_wishes::hear_wishes(hold held, alarm& wake) {
+    co_return std::make_unique<release_watch>(server_connection_, wish_channel(held.name),
+                                              context_.executor, wake);
+}
+
 asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
     std::vector<finding> found{{severity::note, "reach", "a server inside this process", ""}};
     try {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::memory {
 
@@ -133,6 +134,22 @@ private:
     const store_context& context_;
 };
 
+class memory_wishes final : public wish_store {
+public:
+    /// `context` must outlive this object.
+    memory_wishes(std::shared_ptr<server_connection> way, const store_context& context)
+        : server_connection_{std::move(way)}
+        , context_{context} {}
+
+    asio::awaitable<std::vector<std::string>> ask_holders(lock_name, wish, duration kept) override;
+    asio::awaitable<std::optional<wish>> wish_for(hold) override;
+    asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) override;
+
+private:
+    std::shared_ptr<server_connection> server_connection_;
+    const store_context& context_;
+};
+
 class memory_store final : public store {
 public:
     memory_store(store_context context, std::shared_ptr<server_connection> way)
@@ -140,12 +157,14 @@ public:
         , server_connection_{std::move(way)}
         , locks_{server_connection_, context_}
         , counters_{server_connection_, context_}
-        , inspector_{server_connection_, context_} {}
+        , inspector_{server_connection_, context_}
+        , wishes_{server_connection_, context_} {}
     ~memory_store() override { server_connection_->close(); }
 
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
+    wish_store* wishes() noexcept override { return &wishes_; }
     asio::awaitable<std::vector<finding>> examine(ask trial) override;
     void close() noexcept override { server_connection_->close(); }
     server_identity identity(const lock_name&) const override {
@@ -158,6 +177,7 @@ private:
     memory_locks locks_;
     memory_counters counters_;
     memory_inspector inspector_;
+    memory_wishes wishes_;
 };
 
 /// Waiter for one lock of any kind. It keeps the subscription and the state of one owner's

@@ -226,6 +226,29 @@ std::optional<holding> server_state::inspect(const lock_name& name) const {
     return found;
 }
 
+server_state::asked_verdict server_state::ask_holders(const lock_name& name, const wish& what,
+                                                      duration kept) {
+    const guard lock_it{mutex_};
+    const std::optional<holding> held = holding_of(name);
+    if (!held || held->owners.empty())
+        return {.other = what_is_there(name)};
+    has_.wishes[name.text] = {what, held->owners, clock_.now() + kept};
+    tell(wish_channel(name));
+    return {.owners = held->owners};
+}
+
+std::optional<wish> server_state::wish_for(const hold& held) const {
+    const guard lock_it{mutex_};
+    const auto found = has_.wishes.find(held.name.text);
+    if (found == has_.wishes.end() || found->second.ends_at <= clock_.now())
+        return std::nullopt;
+    const std::string owner = to_string(held.owner);
+    const bool is_for_it = std::ranges::any_of(found->second.owners, [&](const std::string& each) {
+        return each == owner || each == owner + ":write";
+    });
+    return is_for_it ? std::optional{found->second.what} : std::nullopt;
+}
+
 std::optional<holding> server_state::lock_at(const lock_name& name) const {
     const guard lock_it{mutex_};
     return holding_of(name);

@@ -24,6 +24,13 @@
 
 namespace holdfast::memory {
 
+/// Wish that is stored for the owners of a lock.
+struct stored_wish {
+    wish what;
+    std::vector<std::string> owners;
+    microseconds ends_at{};
+};
+
 /// All data of a server. Expiry times are times of the primary's clock; a replica receives them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
@@ -46,6 +53,7 @@ struct tables {
         counters.clear();
         permits.clear();
         rates.clear();
+        wishes.clear();
     }
 
     void become(const tables& other) {
@@ -56,6 +64,7 @@ struct tables {
         counters.become(other.counters);
         permits.become(other.permits);
         rates.become(other.rates);
+        wishes = other.wishes;
     }
 
     exclusive_table locks;
@@ -65,6 +74,7 @@ struct tables {
     counter_table counters; ///< semaphores and latches
     permit_table permits;
     rate_table rates;
+    std::map<std::string, stored_wish> wishes{}; ///< latest wish for each name
 };
 
 /// Stream of data from a primary to one replica. The primary sends a full copy after each write, in
@@ -181,6 +191,16 @@ public:
     std::uint64_t last_token(const lock_name&) const;
     std::optional<lock_state> describe(const lock_name&) const;
     lock_list list(const std::string& pattern, std::size_t limit) const;
+
+    /// Result of ask_holders().
+    struct asked_verdict {
+        std::vector<std::string> owners{};
+        /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+        const char* other = nullptr;
+    };
+    /// Stores a wish for the present owners of a lock; see `wish_store`.
+    asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
+    std::optional<wish> wish_for(const hold&) const;
 
     // Requests about counters. `deadline`: see look(). `memory`: how long the server remembers the
     // answer.
@@ -350,6 +370,10 @@ inline lock_name channel_of(const lock_name& name, const std::string& owner) {
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});
+}
+/// Returns the channel on which the server notifies the holders of a wish.
+inline lock_name wish_channel(const lock_name& name) {
+    return lock_name{"holdfast_asked:" + name.text};
 }
 inline lock_name channel_of(const hold& waits) {
     if (waits.kind == lock_kind::permit)

@@ -89,6 +89,14 @@ std::string timer_key(const lock_name& name, std::string_view owner) {
     return timer_prefix(name).append(1, ':').append(owner).append(":rwlock_timeout:1");
 }
 
+std::string wish_key(const lock_name& name) {
+    return with_prefix("holdfast_asked", name);
+}
+
+channel_name wish_channel(const lock_name& name) {
+    return channel_name{with_prefix("holdfast_asked", name)};
+}
+
 channel_name semaphore_channel(const lock_name& name) {
     return channel_name{with_prefix("redisson_sc", name)};
 }

@@ -56,6 +56,11 @@ std::string writers_key(const lock_name& name);
 std::string timer_prefix(const lock_name& name);
 std::string timer_key(const lock_name& name, std::string_view owner);
 
+// Names of a wish (a request to the holders of a lock to release it soon): its key, and the channel
+// of its notification. JVMs use neither.
+std::string wish_key(const lock_name&);
+channel_name wish_channel(const lock_name&);
+
 // Names of counters: the channel of a semaphore, the channel of a latch, and the recorded requests
 // of one client (JVMs do not read them).
 channel_name semaphore_channel(const lock_name& name);

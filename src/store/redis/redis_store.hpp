@@ -11,6 +11,7 @@
 #include "store/redis/lock_requests.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/waiting.hpp"
+#include "store/redis/wishes.hpp"
 #include "store/remote/attempts.hpp"
 
 #include <holdfast/counters.hpp>
@@ -115,13 +116,15 @@ public:
                                       : nullptr}
         , locks_{*server_, context_, presence_.get()}
         , counters_{*server_, context_}
-        , inspector_{*server_, context_} {}
+        , inspector_{*server_, context_}
+        , wishes_{*server_, context_} {}
     redis_store(const redis_store&) = delete;
     ~redis_store() override { close(); }
 
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
+    wish_store* wishes() noexcept override { return &wishes_; }
     server_identity identity(const lock_name& name) const override {
         return server_->identity(name.text);
     }
@@ -145,6 +148,7 @@ private:
     redis_locks locks_;
     redis_counters counters_;
     lock_inspector inspector_;
+    redis_wishes wishes_;
 };
 
 } // namespace holdfast::redis

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+/// Request of another program that the holder of a lock release the lock soon (a *wish*). The
+/// holder may end its work early, or ignore the wish. See `client::ask_for()` and `lease::asked()`.
+struct wish {
+    /// Longest `reason`, in bytes.
+    static constexpr std::size_t reason_bytes_max = 1000;
+
+    wish() = default;
+    // The constructors avoid a bug of g++ 12 with aggregates: see store.hpp.
+    wish(std::string why, std::string who)
+        : reason{std::move(why)}
+        , from{std::move(who)} {}
+
+    std::string reason{}; ///< why the program wants the lock, as text for people; may be empty
+    std::string from{};   ///< process that asks, as `host:pid`
+};
+
+} // namespace holdfast

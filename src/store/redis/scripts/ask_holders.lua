@@ -1,0 +1,51 @@
+-- Stores a wish: a request to the present owners of a lock to release it soon. Notifies the owners
+-- that listen. Replaces an earlier wish.
+-- KEYS: name, key of the wish. ARGV: reason, process that asks, ms to keep the wish, publish
+--   command, channel, a second publish command (optional).
+-- Returns {owner, ...} (at most 100) | {} free | an error if the key is no lock.
+-- Redisson has no such script.
+-- uses: instead tell tokens
+
+local fields_max, owners_told_max = 10000, 100
+
+local count = redis.pcall('hlen', KEYS[1])
+local fields = {}
+if type(count) == 'table' then
+    if not string.find(count.err, 'WRONGTYPE', 1, true) then
+        return count
+    end
+    local holder = redis.pcall('get', KEYS[1])
+    if type(holder) == 'table' or not is_token_of_ours(holder) then
+        return another_kind(KEYS[1], 'a lock of holdfast', type(holder) == 'table' and holder)
+    end
+    fields = {holder}
+elseif count > 0 and count <= fields_max then
+    fields = redis.call('hkeys', KEYS[1])
+end
+
+-- The field of a writer is its owner with the suffix ":write".
+local told, owners = {}, {}
+for _, field in ipairs(fields) do
+    local owner = string.gsub(field, ':write$', '')
+    if string.find(owner, owner_form) then
+        table.insert(owners, owner)
+        if #told < owners_told_max then
+            table.insert(told, field)
+        end
+    elseif field ~= 'mode' then
+        return another_kind(KEYS[1], 'a lock')
+    end
+end
+if #owners == 0 then
+    return count == 0 and {} or another_kind(KEYS[1], 'a lock')
+end
+
+redis.call('del', KEYS[2])
+redis.call('hset', KEYS[2], 'reason', ARGV[1])
+redis.call('hset', KEYS[2], 'from', ARGV[2])
+for _, owner in ipairs(owners) do
+    redis.call('hset', KEYS[2], owner, '1')
+end
+redis.call('pexpire', KEYS[2], ARGV[3])
+tell(ARGV[5], '1', ARGV[4], ARGV[6])
+return told
