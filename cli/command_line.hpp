@@ -31,7 +31,7 @@ enum exit_status : int {
     internal_error = 70, ///< EX_SOFTWARE
     system_error = 71,   ///< EX_OSERR: the system refused a call, for example fork()
     unwritten = 74,      ///< EX_IOERR: stdout could not be written
-    lock_lost = 75,      ///< EX_TEMPFAIL
+    lock_lost = 75,      ///< EX_TEMPFAIL; renew, give: the ticket's hold has ended
     cannot_execute = 126,
     not_found = 127,
     signalled = 128, ///< the exit status is this value plus the number of the signal
@@ -91,6 +91,9 @@ int unlock(const inheritance&, arguments);
 int wait(const inheritance&, arguments);
 int ask(const inheritance&, arguments);
 int latch(const inheritance&, arguments);
+int take(const inheritance&, arguments);
+int renew(const inheritance&, arguments);
+int give(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 

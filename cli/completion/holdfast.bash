@@ -33,7 +33,7 @@ _holdfast_values() {
 # Tests whether the option takes the next word as its value.
 _holdfast_needs_value() {
     case $1 in
-    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --on-ask | --reason | --metrics-textfile | --time | -t | --type | --wait | \
+    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --on-ask | --reason | --while | --metrics-textfile | --time | -t | --type | --wait | \
         -w | --conflict-exit-code | -E) return 0 ;;
     esac
     return 1
@@ -102,7 +102,7 @@ _holdfast() {
     -*) mapfile -t COMPREPLY < <(compgen -W "$(_holdfast_options "$verb")" -- "$current") ;;
     *)
         case $verb in
-        run | ls | inspect | wait | ask | unlock) _holdfast_offer_names ;;
+        run | ls | inspect | wait | ask | take | unlock) _holdfast_offer_names ;;
         server | latch)
             # Offer the words of the verb first, and then the name of a latch.
             if [[ $verb == latch && $COMP_CWORD -gt 2 ]]; then

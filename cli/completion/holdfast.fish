@@ -66,7 +66,7 @@ function __holdfast_names_a_latch
 end
 
 # Tests whether the option takes the next word as its value.
-set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --on-ask --reason --metrics-textfile --time -t \
+set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --on-ask --reason --while --metrics-textfile --time -t \
     --type --wait -w --conflict-exit-code -E
 
 # Prints the position where the command of 'holdfast run' begins. The command begins after the --,
@@ -100,7 +100,7 @@ end
 
 function __holdfast_names_a_lock
     set -l words (commandline -opc)
-    test (count $words) -ge 2; and contains -- $words[2] run ls inspect wait ask unlock
+    test (count $words) -ge 2; and contains -- $words[2] run ls inspect wait ask take unlock
     and not contains -- $words[-1] $__holdfast_takes_value
     and not __holdfast_runs_a_command
 end

@@ -5,7 +5,9 @@
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/inspection.hpp>
+#include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/ticket.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -232,6 +234,54 @@ public:
             token);
     }
 
+    // The next functions use the ticket of a detached hold (`lease::detach()`). The name in the
+    // ticket is the name at the store, so this client's prefix is not added. The functions throw
+    // `invalid_argument` if the store does not support the ticket's kind. They also throw the
+    // errors of the acquiring functions of a lock. The asynchronous versions complete with the same
+    // codes and cannot be cancelled.
+
+    /// Takes a detached hold over. The store gives the hold a new owner in one step, so a ticket
+    /// can be adopted only once. The returned lease is renewed by this client. Its lease time is
+    /// `length`, or `options::lease_time` if `length` is empty. A fenced lock keeps its token.
+    ///
+    /// Throws `lease_lost` if the ticket's owner does not hold the lock: the lock was released or
+    /// removed by force, its lease has ended, or the ticket was adopted before. After any other
+    /// error, the ticket may be used up. The lock then stays held until its lease ends.
+    [[nodiscard]] lease adopt(const ticket&, std::optional<lease_time> length = std::nullopt);
+
+    /// Makes a detached hold last at least `length` from now; never shortens it. Returns false if
+    /// the ticket's owner does not hold the lock any more.
+    bool renew(const ticket&, lease_time length);
+
+    /// Releases a detached hold and notifies the waiters. Returns false if the ticket's owner did
+    /// not hold the lock any more. After an error, the lock ends with its lease at the latest.
+    bool give(const ticket&);
+
+    template <asio::completion_token_for<void(error_code, lease)> Token>
+    auto async_adopt(ticket from, std::optional<lease_time> length, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, lease)>(
+            [engine = engine_, from = std::move(from), length](auto handler) mutable {
+                start_adopt(engine, std::move(from), length, std::move(handler));
+            },
+            token);
+    }
+    template <asio::completion_token_for<void(error_code, bool)> Token>
+    auto async_renew(ticket which, lease_time length, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, bool)>(
+            [engine = engine_, which = std::move(which), length](auto handler) mutable {
+                start_renew(engine, std::move(which), length, std::move(handler));
+            },
+            token);
+    }
+    template <asio::completion_token_for<void(error_code, bool)> Token>
+    auto async_give(ticket which, Token&& token) {
+        return asio::async_initiate<Token, void(error_code, bool)>(
+            [engine = engine_, which = std::move(which)](auto handler) mutable {
+                start_give(engine, std::move(which), std::move(handler));
+            },
+            token);
+    }
+
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
     auto async_inspect(lock_name name, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lock_state>)>(
@@ -309,6 +359,12 @@ private:
                            asio::any_completion_handler<void(error_code, counter_list)>);
     static void start_wait_free(std::shared_ptr<sync::engine>, lock_name, duration timeout,
                                 asio::any_completion_handler<void(error_code, bool)>);
+    static void start_adopt(std::shared_ptr<sync::engine>, ticket, std::optional<lease_time>,
+                            asio::any_completion_handler<void(error_code, lease)>);
+    static void start_renew(std::shared_ptr<sync::engine>, ticket, lease_time,
+                            asio::any_completion_handler<void(error_code, bool)>);
+    static void start_give(std::shared_ptr<sync::engine>, ticket,
+                           asio::any_completion_handler<void(error_code, bool)>);
     static void start_close(std::shared_ptr<sync::engine>,
                             asio::any_completion_handler<void(error_code)>);
 

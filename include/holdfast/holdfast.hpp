@@ -28,6 +28,7 @@
 #include <holdfast/shared_mutex.hpp>
 #include <holdfast/spin_mutex.hpp>
 #include <holdfast/store.hpp>
+#include <holdfast/ticket.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/tls.hpp>
 #include <holdfast/token_mutex.hpp>

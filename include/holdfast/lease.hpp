@@ -2,6 +2,7 @@
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/ticket.hpp>
 #include <holdfast/time.hpp>
 #include <holdfast/wish.hpp>
 
@@ -122,6 +123,27 @@ public:
             token, length);
     }
 
+    /// Ends the renewal of this hold and returns a ticket. The lock is not released: it stays held
+    /// at the store until its present lease ends. Call extend() first if the rest of the lease is
+    /// too short. Afterwards this object holds nothing, and tokens that lost() has returned are
+    /// never stopped. Sends no request. After an error, the lease is as it was before. The errors
+    /// are:
+    /// - `lease_lost`: the hold has ended.
+    /// - `invalid_argument`: this hold cannot be detached. Four kinds of holds cannot: a read
+    ///   hold, a hold on several locks, a hold that other leases or threads share, and a hold that
+    ///   ends with the client's session (ZooKeeper).
+    [[nodiscard]] ticket detach();
+    /// Starts to detach the hold. This object holds nothing after the call, even after an error. If
+    /// the hold cannot be detached, it is released.
+    template <asio::completion_token_for<void(error_code, ticket)> Token>
+    auto async_detach(Token&& token) {
+        return asio::async_initiate<Token, void(error_code, ticket)>(
+            [self = std::move(*this)](auto handler) mutable {
+                start_detach(std::move(self), std::move(handler));
+            },
+            token);
+    }
+
     /// Releases the lock. Afterwards this object holds nothing, even after an error. The errors
     /// are:
     /// - `lease_lost`: another client may have had the lock already.
@@ -147,6 +169,7 @@ public:
 private:
     static void start_extend(std::shared_ptr<sync::lock_handle>, lease_time,
                              asio::any_completion_handler<void(error_code)>);
+    static void start_detach(lease, asio::any_completion_handler<void(error_code, ticket)>);
     static void start_unlock(std::shared_ptr<sync::lock_handle>,
                              asio::any_completion_handler<void(error_code)>);
 

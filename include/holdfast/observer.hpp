@@ -10,8 +10,9 @@ namespace holdfast {
 enum class event_kind : std::int32_t {
     acquired = 1, ///< a lock was granted; `duration_us`: time from the call to the grant
     waited,       ///< an acquisition ended without the lock; `duration_us`: how long it waited
-    /// The store acknowledged the release, or the lock was handed over to the next waiter of this
-    /// client. `duration_us`: how long the lock was held.
+    /// The store acknowledged the release, the lock was handed over to the next waiter of this
+    /// client, or lease::detach() ended the hold in this client. `duration_us`: how long the lock
+    /// was held.
     released,
     /// A hold ended before its owner released it. No other event of this hold follows. A hold of
     /// several locks as one (`multi_mutex`) ends when one member is lost, and `cause` is the cause

@@ -322,6 +322,23 @@ public:
     /// Releases a hold. A repeated release does no harm.
     virtual asio::awaitable<release_answer> release(hold) = 0;
 
+    /// Returns whether transfer() supports this kind.
+    virtual bool transfers(lock_kind) const noexcept { return false; }
+
+    /// Gives a hold to a new owner in one step: if `what.owner` holds the lock, `to` holds it
+    /// afterwards. The lease then lasts at least `lease_time` from now. Grants also if `to` holds
+    /// the lock already, so the request can be repeated after an unknown outcome. If the reply is
+    /// not `granted`, neither of the two owners holds the lock. A request that is executed after
+    /// the store's time limit changes nothing.
+    virtual asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) {
+        (void)what, (void)to, (void)lease_time;
+        co_return answer{};
+    }
+
+    /// Notes that this client no longer renews and releases a hold, although the store still has it
+    /// (`lease::detach()`). The store drops everything that it keeps in this process for the hold.
+    virtual void detached(const hold&) noexcept {}
+
     /// Returns a watch object. While that object exists, the store calls `whom` when the given hold
     /// may be lost. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;

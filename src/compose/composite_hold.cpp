@@ -438,6 +438,12 @@ void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
                     " required replicas, and not with " + std::to_string(replicas)});
 }
 
+asio::awaitable<ticket> composite_hold::detach() {
+    throw sync::worded_error{
+        {make_error_code(errc::invalid_argument), "a hold on several locks cannot be detached"}};
+    co_return ticket{};
+}
+
 void composite_hold::renew_from_now_on(duration) {
     renewed_ = true;
     const std::scoped_lock guard{mutex_};

@@ -79,6 +79,8 @@ public:
     /// Always fails, because the number of replicas of such a hold cannot be changed.
     void confirm(unsigned replicas, sync::release_handler) override;
     void release(sync::release_handler, const asio::any_io_executor& where) override;
+    /// Always fails: a hold on several locks cannot be detached.
+    asio::awaitable<ticket> detach() override;
     void release_unwaited(const asio::any_io_executor& where,
                           const std::function<bool()>& sent_off) override;
     void abandon() override;

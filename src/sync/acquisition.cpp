@@ -8,16 +8,11 @@
 #include <atomic>
 
 namespace holdfast::sync {
-namespace {
 
-/// Returns the number of a new call. Clients may share an observer, so the number is unique in the
-/// process. Returns 0 if no observer would see it.
 std::uint64_t next_call_number(const engine& home) {
     static std::atomic<std::uint64_t> last{0};
     return home.how().observer ? last.fetch_add(1, std::memory_order_relaxed) + 1 : 0;
 }
-
-} // namespace
 
 acquisition::acquisition(request r)
     : wanted{std::move(r)}

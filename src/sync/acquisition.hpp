@@ -145,6 +145,10 @@ private:
     bool beginning_ = false;
 };
 
+/// Returns the number of a new call, for events. Clients may share an observer, so the number is
+/// unique in the process. Returns 0 if no observer would see it.
+std::uint64_t next_call_number(const engine&);
+
 /// Sends requests to the store until the call gets a hold or fails. Then the next call in the gate
 /// (local wait queue) may send requests. Usually only one call of a gate sends requests at a time;
 /// `gate::admits()` has the exceptions.

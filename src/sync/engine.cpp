@@ -289,8 +289,8 @@ asio::awaitable<void> engine::close_down() {
         co_await wait_until_quiet(how_.release_timeout);
     }
     // Delete the description only if no lock stays held. Otherwise an operator may want to see the
-    // client that holds the lock.
-    if (renewal_.idle())
+    // client that holds the lock, or that has detached its hold.
+    if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
     std::vector<closed_handler> done;
@@ -515,6 +515,13 @@ void engine::released(const held_lock& held, bool others_listen) {
     if (here && here->holder().get() == &held)
         here->owe_courtesy(others_listen && held.handed_on > 0);
     hold_over(held);
+}
+
+void engine::detached(const held_lock& held) {
+    has_detached_ = true;
+    locks().detached(held.what);
+    hold_over(held);
+    ring_if_quiet();
 }
 
 void engine::hold_over(const held_lock& held) {

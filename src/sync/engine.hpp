@@ -274,6 +274,8 @@ public:
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
+    /// Notes that this client no longer has the hold, although the store still has it.
+    void detached(const held_lock&);
     /// Removes the ended hold from its gate (local wait queue), so that the gate starts the next
     /// call.
     void hold_over(const held_lock&);
@@ -411,7 +413,8 @@ private:
     std::size_t unpromising_ = 0; // number of tasks that close() does not wait for
     std::size_t loops_ = 0;       // number of background loops, including the loops of the store
     std::uint64_t last_number_ = 0;
-    std::list<alarm*> naps_; // in the order of their start, so that a simulation is repeatable
+    bool has_detached_ = false; // true: the store may have a hold that this client has detached
+    std::list<alarm*> naps_;    // in the order of their start, so that a simulation is repeatable
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;

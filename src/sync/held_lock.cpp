@@ -333,6 +333,43 @@ void held_lock::release(release_handler done, const asio::any_io_executor& where
     sync::release(shared_from_this(), std::move(done), where);
 }
 
+void held_lock::throw_if_not_detachable() const {
+    const auto refuse_detach = [](const char* why) {
+        throw worded_error{{make_error_code(errc::invalid_argument), why}};
+    };
+    if (home->bounds().by_session)
+        refuse_detach("this store ends a hold together with the client's session, so a hold cannot "
+                      "be detached");
+    if (what.kind == lock_kind::read)
+        refuse_detach("a read hold cannot be detached");
+    if (has_linked_request() || (linked_ && !linked_->there.empty()))
+        refuse_detach("this write hold is linked to a read hold of this client, so it cannot be "
+                      "detached");
+    if (phase_ != phase::held || given_up_ || home->now() >= valid_until_)
+        throw worded_error{
+            {make_error_code(errc::lease_lost), "the lease had ended before it was detached"}};
+    if (shared_by_others())
+        refuse_detach("other leases or threads share this hold, so it cannot be detached");
+}
+
+asio::awaitable<ticket> held_lock::detach() {
+    throw_if_not_detachable();
+    // The store may still execute an earlier request of this owner. After the ticket was given
+    // back, that request would take the lock again. So wait until no such request can arrive.
+    if (settled_at > home->now()) {
+        co_await home->nap(settled_at);
+        throw_if_not_detachable();
+    }
+    ticket made{what.name.text, what.kind,    what.owner,
+                token_,         what.permits, home->server_of(what.name).id};
+    home->renewals().forget(*this);
+    begin_release();
+    end_release();
+    home->tell_of(*this, event_kind::released, event_cause::none, home->now() - granted_at);
+    home->detached(*this);
+    co_return made;
+}
+
 void held_lock::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;

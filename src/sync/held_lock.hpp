@@ -110,6 +110,7 @@ public:
     void renew_from_now_on(duration lease) override;
     void confirm(unsigned replicas, release_handler) override;
     void release(release_handler, const asio::any_io_executor& where) override;
+    asio::awaitable<ticket> detach() override;
     void abandon() override;
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
     /// Returns a pointer that keeps one share of this hold. The share ends with the pointer.
@@ -259,6 +260,7 @@ private:
 
     void wake_listener() const noexcept;
     linked_holds& ensure_linked_holds();
+    void throw_if_not_detachable() const;
     std::mutex& mutex() const;
     // Call the next functions under the mutex.
     bool term_is_over() const;

@@ -6,6 +6,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/observer.hpp>
 #include <holdfast/store.hpp>
+#include <holdfast/ticket.hpp>
 #include <holdfast/time.hpp>
 
 #include <cstdint>
@@ -97,6 +98,9 @@ public:
     /// than before. After success, the hold always requires this number of confirmations.
     virtual void confirm(unsigned replicas, release_handler) = 0;
     virtual void release(release_handler, const asio::any_io_executor& where) = 0;
+    /// Implements lease::detach(). Throws a `worded_error` if the hold cannot be detached; the hold
+    /// is then as it was before. The caller keeps the hold alive until the call has completed.
+    virtual asio::awaitable<ticket> detach() = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
     /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold

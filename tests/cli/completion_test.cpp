@@ -26,8 +26,8 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using word_list = std::vector<std::string>;
 
-const word_list listed_verbs{"run",  "ls",     "inspect", "wait",  "unlock", "bench",
-                             "demo", "doctor", "server",  "latch", "ask"};
+const word_list listed_verbs{"run", "ls",   "inspect", "wait",  "unlock", "bench",  "demo",
+                             "ask", "give", "take",    "renew", "latch",  "doctor", "server"};
 
 /// Sources and asks the completion of one shell: $1 is its file, the rest is the command line.
 struct shell_kind {

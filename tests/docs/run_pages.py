@@ -30,7 +30,7 @@ from pathlib import Path
 from pages import Block, Page
 
 PAGES = ("howto/cron", "howto/leader-election", "howto/lock-a-script", "howto/systemd",
-         "howto/containers-and-ci",
+         "howto/containers-and-ci", "howto/keep-a-lock-between-steps",
          "howto/fencing", "howto/several-locks", "optimistic")
 SERVER = "redis://db.internal"
 FILE = re.compile(r"<!-- file: (\S+) -->\n+(?:<!-- .* -->\n+)*\Z")

@@ -34,6 +34,11 @@ public:
     asio::awaitable<release_answer> release(hold what) override {
         return real_.release(std::move(what));
     }
+    bool transfers(lock_kind kind) const noexcept override { return real_.transfers(kind); }
+    asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override {
+        return real_.transfer(std::move(what), to, lease_time);
+    }
+    void detached(const hold& what) noexcept override { real_.detached(what); }
     std::unique_ptr<watch> watch_over(const hold& what, revalidator& whom) override {
         return real_.watch_over(what, whom);
     }

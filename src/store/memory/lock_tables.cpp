@@ -64,6 +64,16 @@ bool exclusive_table::release(const hold& what) {
     return true;
 }
 
+bool exclusive_table::transfer(const hold& what, const owner_id& to, duration lease_time) {
+    lock* const held = find(what.name);
+    const std::string new_owner = to_string(to);
+    if (!held || (held->owner != to_string(what.owner) && held->owner != new_owner))
+        return false;
+    held->owner = new_owner;
+    held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
+    return true;
+}
+
 bool exclusive_table::others_spin(const hold& what) const {
     return what.kind == lock_kind::spin && spinners_.contains(what.name.text);
 }
@@ -306,6 +316,16 @@ void shared_table::prolong(const owner_id& owner, microseconds end) {
         if (is_its)
             held.ends_at = std::max(held.ends_at, end);
     }
+}
+
+bool shared_table::transfer_write(const hold& what, const owner_id& to, duration lease_time) {
+    lock* const held = find(what.name);
+    const std::string new_owner = to_string(to);
+    if (!held || (held->writer != to_string(what.owner) && held->writer != new_owner))
+        return false;
+    held->writer = new_owner;
+    held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
+    return true;
 }
 
 left_verdict shared_table::release(const hold& what) {

@@ -122,6 +122,8 @@ public:
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
+    /// Gives the hold to the owner `to`; see `lock_store::transfer`.
+    bool transfer(const hold&, const owner_id& to, duration lease_time);
     /// Returns whether other clients wait for this spin lock. Each request of a waiter is recorded
     /// for this purpose.
     bool others_spin(const hold&) const;
@@ -196,6 +198,8 @@ public:
     /// hold the lock, or if its hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
+    /// Gives the write hold to the owner `to`; see `lock_store::transfer`.
+    bool transfer_write(const hold&, const owner_id& to, duration lease_time);
     /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 

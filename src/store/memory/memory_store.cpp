@@ -132,6 +132,37 @@ asio::awaitable<release_answer> memory_locks::release(hold what) {
     return release_or_keep(server_connection_, orphans_, std::move(what));
 }
 
+asio::awaitable<answer> memory_locks::transfer(hold what, owner_id to, duration lease_time) {
+    ask wanted{what.name, to, what.kind};
+    wanted.lease_time = lease_time;
+    wanted.replicas = what.replicas;
+    remote::attempts::sender send = [&](time_point deadline) {
+        return transfer_by(deadline, what, wanted);
+    };
+    // Make one attempt. If the request arrives after the store's time limit, the server does
+    // nothing.
+    remote::attempts one{context_, wanted, server_connection_->command_timeout()};
+    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+}
+
+/// Sends a transfer as a request of the new owner. For the functions that inject faults, it is an
+/// attempt to acquire the lock (`verb::look`).
+asio::awaitable<remote::attempt> memory_locks::transfer_by(time_point deadline, const hold& what,
+                                                           const ask& wanted) {
+    const hold& who = wanted;
+    sent_request asked{{verb::look, who.name.text, {&who, 1}, wanted.lease_time}};
+    asked.replicas = wanted.replicas;
+    asked.deadline = server_connection_->server_clock()->no_later_than(deadline);
+    std::function<verdict(server_state&)> execute =
+        [what, wanted, over_there = asked.deadline](server_state& server) {
+            return server.transfer(what, wanted.owner, wanted.lease_time, over_there);
+        };
+    return server_connection_->call(asked, std::move(execute), [](reply<verdict> got) {
+        const verdict said = got.said;
+        return attempt_of(std::move(got), said);
+    });
+}
+
 asio::awaitable<std::optional<holding>> memory_inspector::inspect(lock_name name) {
     const sent_request asked{{verb::inspect, name.text}};
     std::function<std::optional<holding>(server_state&)> execute = [name](server_state& server) {

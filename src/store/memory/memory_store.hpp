@@ -99,10 +99,17 @@ public:
     std::unique_ptr<place> line_up(ask, alarm& wake) override;
     asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
+    bool transfers(lock_kind kind) const noexcept override {
+        return !server_connection_->is_by_session() && server_state::transfers(kind);
+    }
+    asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override;
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
     static constexpr std::uint8_t replicas_max = 100;
+
+    asio::awaitable<remote::attempt> transfer_by(time_point deadline, const hold& what,
+                                                 const ask& wanted);
 
     std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;

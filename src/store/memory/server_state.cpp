@@ -190,6 +190,24 @@ release_answer server_state::release(const hold& what) {
     return said;
 }
 
+bool server_state::transfers(lock_kind kind) noexcept {
+    return kind != lock_kind::read && kind != lock_kind::permit;
+}
+
+verdict server_state::transfer(const hold& what, const owner_id& to, duration lease_time,
+                               std::optional<microseconds> deadline) {
+    const guard lock_it{mutex_};
+    if (comes_late(deadline))
+        return verdict::late;
+    const bool is_done =
+        what.kind == lock_kind::write   ? has_.shared.transfer_write(what, to, lease_time)
+        : what.kind == lock_kind::token ? has_.tokens.transfer(what, to, lease_time)
+                                        : has_.locks.transfer(what, to, lease_time);
+    if (is_done)
+        wrote();
+    return is_done ? verdict::granted : verdict::busy;
+}
+
 release_answer server_state::end(const hold& what) {
     if (what.kind == lock_kind::permit)
         return release_permits(what);

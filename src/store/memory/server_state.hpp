@@ -176,6 +176,11 @@ public:
     };
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
+    static bool transfers(lock_kind) noexcept;
+    /// Gives a hold to the owner `to` (`lock_store::transfer`). The verdict is `busy` if neither
+    /// owner holds the lock. look() explains `deadline`.
+    verdict transfer(const hold&, const owner_id& to, duration lease_time,
+                     std::optional<microseconds> deadline);
     std::optional<holding> inspect(const lock_name&) const;
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.

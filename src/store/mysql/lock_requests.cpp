@@ -137,6 +137,22 @@ asio::awaitable<released> release_lock(request_context& at, const hold& held,
     co_return released{.was_ours = (told & 2U) != 0, .others_wait = (told & 4U) != 0};
 }
 
+asio::awaitable<attempt> move_hold(request_context& at, const hold& held, const ask& wanted,
+                                   time_point deadline) {
+    constexpr std::uint64_t moved = 1, was_late = 2;
+    const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
+        const attempt_terms terms{.late = late_after(clock, deadline), .info = at.info};
+        return std::vector<std::string>{lock_transfer(at.named, held, wanted, terms),
+                                        "SELECT " + std::string{runs_text}};
+    };
+    composing text{make};
+    const answers said = co_await at.server.run(text);
+    const std::uint64_t told = answer_at(said, 0).insert_id;
+    attempt got = clock_in(said, 1);
+    got.said = told == moved ? verdict::granted : told == was_late ? verdict::late : verdict::busy;
+    co_return got;
+}
+
 std::string lock_may_be_had(const request_context& at, const ask& want) {
     const std::string name = hex(want.name.text), now{now_text};
     std::string free = "NOT EXISTS(SELECT 1 FROM " + at.named.locks + " WHERE name=" + name +

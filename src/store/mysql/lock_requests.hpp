@@ -95,6 +95,11 @@ asio::awaitable<released> release_lock(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);
 std::string lock_may_be_had(const request_context&, const ask&);
 
+/// Gives a hold in the table of locks to the owner `wanted.owner` (`lock_store::transfer`). The
+/// verdict is `busy` if neither owner holds the lock.
+asio::awaitable<attempt> move_hold(request_context&, const hold&, const ask& wanted,
+                                   time_point deadline);
+
 // Functions for readers, as entries of the table `verbs`. Writers use the functions of mutexes.
 asio::awaitable<taken> take_to_read(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_read(request_context&, const hold&,

@@ -132,6 +132,22 @@ std::string lock_release(const tables& named, const hold& held, std::string_view
            " AND owner=" + hex(to_string(held.owner));
 }
 
+// MySQL assigns the columns from left to right. So the columns after `token` can use the insert id,
+// which says whether the statement is late.
+std::string lock_transfer(const tables& named, const hold& held, const ask& wanted,
+                          const attempt_terms& terms) {
+    const std::string to = hex(to_string(wanted.owner));
+    const auto unless_late = [](const std::string& column, const std::string& value) {
+        return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
+    };
+    return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
+           ",2,1))" + unless_late("owner", to) + unless_late("touched", "''") +
+           unless_late("info", hex(terms.info)) +
+           unless_late("expires", "GREATEST(expires," + end_of(wanted.lease_time) + ")") +
+           " WHERE name=" + hex(held.name.text) + " AND (owner=" + hex(to_string(held.owner)) +
+           " OR owner=" + to + ") AND expires>" + std::string{now_text};
+}
+
 std::string bell_dropped(std::string_view bell) {
     return "DO RELEASE_LOCK(" + quoted(bell) + ")";
 }

@@ -56,6 +56,11 @@ std::string lock_row(const tables&, const lock_name&);
 /// waiter's attempt then waits for the row until this release is committed.
 std::string lock_release(const tables&, const hold&, std::string_view bell = {});
 
+/// Returns the statement that gives an exclusive hold to the owner `wanted.owner`. Its insert id is
+/// 0 if neither owner holds the lock, 1 if the new owner holds it now, and 2 if the statement was
+/// executed after the deadline.
+std::string lock_transfer(const tables&, const hold&, const ask& wanted, const attempt_terms&);
+
 /// Returns a statement that releases only the user lock.
 std::string bell_dropped(std::string_view bell);
 

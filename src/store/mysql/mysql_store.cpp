@@ -41,6 +41,23 @@ asio::awaitable<release_answer> mysql_locks::release(hold held) {
     co_return release_answer{outcome.was_ours, outcome.others_wait};
 }
 
+bool mysql_locks::transfers(lock_kind kind) const noexcept {
+    const verbs* const how = verbs_of(kind);
+    return how && how->where == kept_in::locks;
+}
+
+asio::awaitable<answer> mysql_locks::transfer(hold what, owner_id to, duration lease_time) {
+    ask wanted{what.name, to, what.kind};
+    wanted.lease_time = lease_time;
+    remote::attempts::sender send = [&](time_point deadline) {
+        return move_hold(at_, what, wanted, deadline);
+    };
+    // Make one attempt. If the request arrives after the store's time limit, the server does
+    // nothing.
+    remote::attempts one{at_.context, wanted, at_.server.command_timeout()};
+    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+}
+
 namespace {
 
 net::failure with_advice(const boost::system::system_error& why, const tables& named) {

@@ -91,6 +91,10 @@ public:
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
     asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
+    bool transfers(lock_kind) const noexcept override;
+    asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override;
+    /// Frees the user lock of the hold, because this client will not release the hold.
+    void detached(const hold& what) noexcept override { bells_.drop(what); }
 
     /// Returns null, because a MySQL server does not notify clients of changed or deleted rows.
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }

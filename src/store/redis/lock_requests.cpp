@@ -458,4 +458,27 @@ asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> a
     co_return checked(server, said, read);
 }
 
+namespace {
+
+/// Returns the text that names the owner of a hold in the lock's key.
+std::string holder_text(const owner_id& owner, lock_kind kind) {
+    if (kind == lock_kind::write)
+        return client_part(owner) + write_field(owner.number);
+    return to_string(owner);
+}
+
+} // namespace
+
+asio::awaitable<attempt> move_hold(node& server, const hold& held, const ask& wanted,
+                                   server_deadline deadline) {
+    const std::string from = holder_text(held.owner, held.kind);
+    const std::string to = holder_text(wanted.owner, held.kind);
+    const std::string_view keys[] = {held.name.text};
+    const argument arguments[] = {wanted.lease_time.count(), from, to, deadline};
+    const script& what = held.kind == lock_kind::token ? scripts::move_token : scripts::move_hold;
+    const reply answer = co_await server.call(what, keys, arguments,
+                                              confirmed_by(wanted.replicas, wanted.lease_time));
+    co_return checked(server, answer, plain_attempt_in);
+}
+
 } // namespace holdfast::redis

@@ -139,6 +139,10 @@ asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
+/// Gives a hold of any kind but `read` and `permit` to the owner in `wanted`
+/// (`lock_store::transfer`). The verdict is `busy` if neither owner holds the lock.
+asio::awaitable<attempt> move_hold(node&, const hold&, const ask& wanted, server_deadline);
+
 /// Renews holds (`lock_store::renew`). One script renews at most a hundred holds, and all scripts
 /// run at the same time. The outcome of a script's holds is reported as soon as the script has a
 /// reply or has failed.

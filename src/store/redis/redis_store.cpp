@@ -155,6 +155,38 @@ asio::awaitable<release_answer> redis_locks::release(hold held) {
     co_return release_answer{outcome.was_ours, others_listen(held, outcome)};
 }
 
+bool redis_locks::transfers(lock_kind kind) const noexcept {
+    return kind != lock_kind::read && kind != lock_kind::permit;
+}
+
+asio::awaitable<answer> redis_locks::transfer(hold what, owner_id to, duration lease_time) {
+    ask wanted{what.name, to, what.kind};
+    wanted.lease_time = lease_time;
+    wanted.replicas = what.replicas;
+    remote::attempts::sender send = [&](time_point deadline) {
+        return transfer_by(deadline, what, wanted);
+    };
+    // Make one attempt. If the request arrives after the store's time limit, the server does
+    // nothing.
+    remote::attempts one{context_, wanted, server_.command_timeout()};
+    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+}
+
+asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hold& what,
+                                                  const ask& wanted) {
+    attempt got = co_await move_hold(server_, what, wanted, server_deadline{deadline});
+    missing_permissions_.note(wanted, got);
+    if (presence_ && got.said == verdict::granted)
+        presence_->refresh(wanted.lease_time, got.received_at);
+    // If the server refuses WAIT, the hold must not be released: it belongs to the ticket.
+    const auto keep = []() -> asio::awaitable<void> {
+        throw boost::system::system_error{make_error_code(store_errc::not_replicated)};
+        co_return;
+    };
+    co_await confirm(got, wanted.replicas, keep);
+    co_return got;
+}
+
 /// Returns whether other clients are waiting for the lock. Most locks have no waiters.
 bool redis_locks::others_listen(const hold& held, const released& outcome) const {
     if (!verbs_of(held.kind)->told_on)

@@ -56,6 +56,8 @@ public:
     std::unique_ptr<place> line_up(ask want, alarm& wake) override;
     asio::awaitable<void> renew(hold_list, const renewal_options&, renewal_sink&) override;
     asio::awaitable<release_answer> release(hold) override;
+    bool transfers(lock_kind) const noexcept override;
+    asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override;
 
     /// Returns null, because there is nothing to watch: a server reports no keys that it evicted or
     /// that expired.
@@ -66,6 +68,7 @@ private:
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;
+    asio::awaitable<attempt> transfer_by(time_point deadline, const hold& what, const ask& wanted);
 
     node& server_;
     const store_context& context_;

@@ -1,0 +1,31 @@
+-- Gives a hold to a new owner, which is another client. The script never shortens the lease. It can
+-- be repeated: it confirms a hold that the new owner has already.
+-- KEYS: name.
+-- ARGV: lease ms, field of the present owner, field of the new owner, deadline in µs of this
+--   server's clock (0: none).
+-- Returns {1 granted | 0 neither owner holds the lock | 2 late, 0, µs now or 0}.
+-- Redisson has no such script.
+-- uses: deadline confirm full
+
+local now, late = clock_and_whether_late(ARGV[4])
+if late then
+    return {2, 0, now}
+end
+
+local mine = redis.pcall('hexists', KEYS[1], ARGV[3])
+if type(mine) == 'table' then
+    -- If the key is of another kind now, the hold is gone.
+    return string.find(mine.err, 'WRONGTYPE', 1, true) and {0, 0, now} or mine
+end
+local left = redis.call('pttl', KEYS[1])
+if mine == 0 then
+    if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
+        return {0, 0, now}
+    end
+    -- The new field is written first, so that the key and its TTL stay.
+    write_although_full('hdel', KEYS[1])
+    redis.call('hset', KEYS[1], ARGV[3], '1')
+    redis.call('hdel', KEYS[1], ARGV[2])
+end
+confirm_hold(KEYS[1], left, ARGV[1])
+return {1, 0, now}
