@@ -237,6 +237,19 @@ private:
     }
 };
 
+/// Its releases grant a mutex to the next waiting client.
+class redis_with_hand_off final : public redis_under_test {
+public:
+    using redis_under_test::redis_under_test;
+
+protected:
+    redis::options leading_to(const std::string& socket) override {
+        redis::options how = redis_under_test::leading_to(socket);
+        how.direct_hand_off = true;
+        return how;
+    }
+};
+
 /// A cluster of one, that does not know where it is: so it is asked again where it was.
 class redis_in_cluster final : public redis_under_test {
 public:
@@ -320,6 +333,8 @@ std::vector<store_kind> redis_servers() {
     all.push_back(kind_of<redis_over_tls>(servers.front().label + "-tls", servers.front()));
     all.push_back(
         kind_of<redis_with_least_rights>(servers.front().label + "-acl", servers.front()));
+    all.push_back(
+        kind_of<redis_with_hand_off>(servers.front().label + "-hand-off", servers.front()));
     all.push_back(kind_of<redis_in_cluster>(servers.front().label + "-cluster", servers.front()));
     all.push_back(kind_of<redis_by_sentinel>(servers.back().label + "-sentinel", servers.back()));
     return all;

@@ -275,7 +275,7 @@ def run_one(program, folder, finder, number, aloud=False):
     try:
         printed, _ = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)  # its servers and programs too
+        os.killpg(child.pid, signal.SIGKILL)  # its servers end with it
         child.communicate()
         return "no end"
     if aloud:

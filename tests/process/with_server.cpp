@@ -120,6 +120,7 @@ named_story::named_story(const char* name, story what) {
 bool plays_a_story(int argc, char** argv, int& exit_status) {
     if (argc < 3 || std::string_view{argv[1]} != story_option)
         return false;
+    ::setsid(); // so that the kernel does not continue a stopped child; see server_process.cpp
     exit_status = stories().at(argv[2])({argv + 3, argv + argc});
     return true;
 }

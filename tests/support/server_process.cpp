@@ -132,6 +132,10 @@ constexpr std::chrono::milliseconds ready_poll{2};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127); // the parent ended before prctl() was called
+    // Start a session of its own. The server would otherwise be in the process group of the test.
+    // If the leader of that group ended, the kernel would send SIGCONT to the whole group, and a
+    // server that the test has stopped would run again.
+    setsid();
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     // Close all other descriptors. Otherwise the started program would keep Asio's sockets open,

@@ -149,6 +149,16 @@ TEST(UrlServer, ParametersOfSeveralServersAreSet) {
     }
 }
 
+TEST(UrlServer, DirectHandOffIsOffUnlessItIsSwitchedOn) {
+    options how;
+    redis::options server;
+    EXPECT_FALSE(server.direct_hand_off);
+    apply_parameters(split("redis://h?direct_hand_off=on"), how, &server);
+    EXPECT_TRUE(server.direct_hand_off);
+    apply_parameters(split("redis://h?direct_hand_off=off"), how, &server);
+    EXPECT_FALSE(server.direct_hand_off);
+}
+
 TEST(UrlServer, AnEmptyUserOfTheSentinelsIsALoginOfTheirOwn) {
     for (const auto& [parameters, is_own] : {std::pair{"", false},
                                              {"?sentinel_user=", true},
