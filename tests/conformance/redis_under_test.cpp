@@ -242,6 +242,8 @@ class redis_with_hand_off final : public redis_under_test {
 public:
     using redis_under_test::redis_under_test;
 
+    bool waiters_only_listen() const override { return false; } // they renew their entries
+
 protected:
     redis::options leading_to(const std::string& socket) override {
         redis::options how = redis_under_test::leading_to(socket);

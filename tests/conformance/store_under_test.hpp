@@ -91,6 +91,9 @@ public:
     /// Every request about locks is counted by `requests`, and nothing else, and each look, release
     /// and renewal is one.
     virtual bool counts_requests() const { return true; }
+
+    /// Whether a waiter uses one subscription and sends no request while nothing changes.
+    virtual bool waiters_only_listen() const { return true; }
     /// The permits of a leased semaphore can become more or fewer, and each has a lease of its own.
     virtual bool changes_permits() const { return true; }
     /// The bytes of the longest name, if it has only letters.

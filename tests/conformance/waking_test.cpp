@@ -64,6 +64,7 @@ TEST_P(Waking, TheEndOfADeadHoldersLeaseWakesAWaiter) {
 
 TEST_P(Waking, IdleWaitersCostNothing) {
     HOLDFAST_NEEDS(counts_requests);
+    HOLDFAST_NEEDS(waiters_only_listen);
     client home = make_client({.poll_bound = hardly_ever}), other = make_client();
     make_traffic(other, 1);
     mutex lock{home, "lock"};
