@@ -42,8 +42,9 @@ protected:
         server().command({"SCRIPT", "FLUSH"});
     }
 
-    client connect() {
+    client connect(bool direct_hand_off = false) {
         redis::options where;
+        where.direct_hand_off = direct_hand_off;
         where.unix_socket = server().socket_path();
         where.user = "app";
         where.password = "its";
@@ -168,6 +169,14 @@ bool is_of_fair_locks(const std::string& right) {
     return std::ranges::count(commands, right) > 0 || right.starts_with("~redisson_lock_");
 }
 
+const acl_rules of_hand_off{"+zpopmin",
+                            "~holdfast_waiting:{app:*",
+                            "~holdfast_waiting:app:*",
+                            "&holdfast_waiting:{app:*",
+                            "&holdfast_waiting:app:*",
+                            "&holdfast_inbox:{app:*",
+                            "&holdfast_inbox:app:*"};
+
 TEST_P(LeastPrivilege, IsEnough) {
     grant(all_);
     EXPECT_THAT(all_that_is_said("app:stock"), IsEmpty());
@@ -208,6 +217,8 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
           "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*",
           "&holdfast_asked:{app:*", "&holdfast_asked:app:*"})
         silent.emplace_back(shared);
+    // Of a direct hand-off alone: without them, clients wait as if it were off; see below.
+    silent.insert(silent.end(), of_hand_off.begin(), of_hand_off.end());
     for (const std::string& taken : all_) {
         if (is_of_fair_locks(taken))
             continue;
@@ -253,6 +264,49 @@ TEST_P(LeastPrivilege, WithoutTheRightsForWishesOnlyWishesAreLost) {
     held.unlock(outcome);
     EXPECT_EQ(outcome, error_code{});
     EXPECT_THAT(told_->of(event_kind::disconnected), IsEmpty());
+}
+
+TEST_P(LeastPrivilege, IsEnoughForADirectHandOff) {
+    grant(all_);
+    client holder = connect(true), waiter = connect(true);
+    mutex mine{holder, "app:stock"}, others{waiter, "app:stock"};
+    lease held = support::soon(mine.async_lock(asio::use_future));
+    std::future<lease> next = others.async_lock(asio::use_future);
+    EXPECT_TRUE(support::eventually([&] {
+        return server().command({"ZCARD", "holdfast_waiting:{app:stock}"}).integer == 1;
+    }));
+    held.unlock();
+    EXPECT_TRUE(support::soon(std::move(next)).owns_lock());
+    const std::string said = server().command({"INFO", "commandstats"}).text;
+    EXPECT_THAT(said, HasSubstr("cmdstat_zpopmin:calls=1,"));
+    EXPECT_THAT(told_->of(event_kind::disconnected), IsEmpty());
+}
+
+TEST_P(LeastPrivilege, WithoutARightOfTheDirectHandOffTheWaiterStillGetsTheLock) {
+    acl_rules all = of_hand_off;
+    all.insert(all.end(), {"+zcard", "+zadd", "+zrem", "+zscore", "+pubsub|numsub"});
+    for (const std::string& taken : all) {
+        acl_rules rest = all_;
+        std::erase(rest, taken);
+        grant(rest);
+        const std::string name = taken.ends_with(":app:*") ? "app:{tag}stock" : "app:stock";
+        client holder = connect(true), waiter = connect(true);
+        mutex mine{holder, name}, others{waiter, name};
+        lease held = support::soon(mine.async_lock(asio::use_future));
+        std::future<lease> next = others.async_lock(asio::use_future);
+        EXPECT_TRUE(support::eventually([&] {
+            return server()
+                       .command({"PUBSUB", "NUMSUB",
+                                 "redisson_lock__channel:" +
+                                     (name == "app:stock" ? "{" + name + "}" : name)})
+                       .items[1]
+                       .integer == 1;
+        })) << taken;
+        error_code outcome;
+        held.unlock(outcome);
+        EXPECT_EQ(outcome, error_code{}) << taken;
+        EXPECT_TRUE(support::soon(std::move(next)).owns_lock()) << taken;
+    }
 }
 
 TEST_P(LeastPrivilege, WithoutTheChannelOfWishesTheHolderReadsTheStoredWish) {

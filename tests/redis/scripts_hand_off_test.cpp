@@ -22,16 +22,16 @@ protected:
 
     redis::reply ask_in_queue(const std::string& owner, int number, std::int64_t deadline = 0,
                               std::int64_t lease = 30'000) {
-        return run(redis::scripts::lock_in_queue, {name_, queue_},
+        return run(redis::scripts::lock_in_queue, {name_},
                    {std::to_string(lease), owner, std::to_string(deadline), std::to_string(number),
-                    "10000"});
+                    "10000", queue_});
     }
     std::int64_t verdict(const redis::reply& answer) { return integers_of(answer).at(0); }
     bool is_queued(const redis::reply& answer) { return integers_of(answer).at(3) == 1; }
 
     redis::reply hand_on(const std::string& owner, const std::string& unseen = "0") {
-        return run(redis::scripts::release_to_queue, {name_, queue_},
-                   {owner, channel_, counted_, "holdfast_inbox:{L}", "2000", unseen, "PUBLISH"});
+        return run(redis::scripts::release_to_queue, {name_},
+                   {owner, channel_, queue_, "holdfast_inbox:{L}", "2000", unseen, "PUBLISH"});
     }
 
     std::vector<std::string> queued() {
@@ -60,7 +60,6 @@ protected:
     };
 
     std::string queue_ = "holdfast_waiting:{L}";
-    std::string counted_ = "holdfast_waiting:{L}";
 };
 HOLDFAST_ON_EACH_SERVER(HandOffScripts);
 
@@ -228,8 +227,8 @@ TEST_P(HandOffScripts, GrantStaysIfOneOfTwoPublishCommandsIsDenied) {
     ask_in_queue(alice, 1);
     ask_in_queue(bob, 1);
     const redis::reply said = run(
-        redis::scripts::release_to_queue, {name_, queue_},
-        {alice, channel_, counted_, "holdfast_inbox:{L}", "2000", "0", "PUBLISH", "NOSUCHCOMMAND"});
+        redis::scripts::release_to_queue, {name_},
+        {alice, channel_, queue_, "holdfast_inbox:{L}", "2000", "0", "PUBLISH", "NOSUCHCOMMAND"});
     EXPECT_THAT(integers_of(said), ElementsAre(1, -1, 1));
     EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 2 1");
     EXPECT_EQ(count_of(bob), "1");

@@ -160,9 +160,10 @@ released handed_on_in(const reply& answer) {
 asio::awaitable<attempt> lock_in_queue(node& server, const ask& want, server_deadline deadline,
                                        std::uint64_t number) {
     const std::string owner = to_string(want.owner), queue = waiting_key(want.name);
-    const std::string_view keys[] = {want.name.text, queue};
-    const argument arguments[] = {want.lease_time.count(), owner, deadline,
-                                  static_cast<std::int64_t>(number), queue_lasts.count()};
+    const std::string_view keys[] = {want.name.text};
+    const argument arguments[] = {
+        want.lease_time.count(), owner, deadline, static_cast<std::int64_t>(number),
+        queue_lasts.count(),     queue};
     const reply answer = co_await server.call(scripts::lock_in_queue, keys, arguments,
                                               confirmed_by(want.replicas, want.lease_time));
     co_return checked(server, answer, queued_attempt_in);
@@ -179,13 +180,13 @@ std::string grant_message(const owner_id& owner, std::uint64_t number) {
 
 asio::awaitable<released> release_to_queue(node& server, const hold& held) {
     const std::string owner = to_string(held.owner), queue = waiting_key(held.name);
-    const channel_name channel = lock_channel(held.name), waiting = waiting_channel(held.name);
+    const channel_name channel = lock_channel(held.name);
     const std::string inboxes = inbox_prefix(held.name);
-    const std::string_view keys[] = {held.name.text, queue};
+    const std::string_view keys[] = {held.name.text};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner,
                                   channel.text,
-                                  waiting.text,
+                                  queue,
                                   inboxes,
                                   handed_over_lease.count(),
                                   std::int64_t{server.has_unseen_listeners()},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plays simulated worlds in which clients hand a mutex on directly. HOLDFAST_HAND_OFF_SEEDS is the
-// number of fresh
-// seeds, and HOLDFAST_HAND_OFF_FROM the first seed.
+// number of fresh seeds, and HOLDFAST_HAND_OFF_FROM the first of them.
 #include "world.hpp"
 
 #include <algorithm>
@@ -80,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         server::edit{"lock_in_queue", "if holder == ARGV[2] then", "if true then"},
         server::edit{"lock_in_queue", "score_of(arrival, number)", "score_of(arrival, 1)"},
         server::edit{"lock_in_queue", "return {0, left, now, joins and 1 or 0}",
-                     "redis.pcall('zrem', KEYS[2], ARGV[2]) return {0, left, now, 1}"}));
+                     "redis.pcall('zrem', ARGV[6], ARGV[2]) return {0, left, now, 1}"}));
 
 } // namespace
 } // namespace holdfast::handing

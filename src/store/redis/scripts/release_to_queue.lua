@@ -1,10 +1,10 @@
 -- Ends the owner's hold and its entry in the queue of waiting clients. Then grants the lock to the
 -- first client in the queue and notifies this client only. If no client in the queue can be
 -- notified, notifies all waiters, as release_mutex does. The script can be repeated.
--- KEYS: name, queue.
--- ARGV: owner, channel, channel of the clients in the queue, start of the name of a client's inbox,
---   ms for which the next owner gets the lock, 1: clients may wait outside the queue unseen,
---   publish command, a second publish command (optional).
+-- KEYS: name.
+-- ARGV: owner, channel, queue (also the name of the channel of the clients in the queue), start of
+--   the name of a client's inbox, ms for which the next owner gets the lock, 1: clients may wait
+--   outside the queue unseen, publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied), 1 granted to the next client | 0} | {0, 0, 0} if this
 --   owner does not hold the lock.
 -- uses: listeners queue take tell
@@ -17,10 +17,10 @@ local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
 if type(ended) == 'table' and not string.find(ended.err, 'WRONGTYPE', 1, true) then
     return ended
 end
-local queued = redis.pcall('zcard', KEYS[2])
+local queued = redis.pcall('zcard', ARGV[3])
 local any_queued = type(queued) == 'number' and queued > 0
 if any_queued then
-    redis.pcall('zrem', KEYS[2], ARGV[1])
+    redis.pcall('zrem', ARGV[3], ARGV[1])
 end
 if ended ~= 1 then
     return {0, 0, 0}
@@ -45,7 +45,7 @@ end
 -- of subscribers (-1: message denied), or nil if there is no such client.
 local function grant_to_next()
     for _ = 1, candidates_max do
-        local first = redis.pcall('zpopmin', KEYS[2])
+        local first = redis.pcall('zpopmin', ARGV[3])
         local next, score = first[1], first[2]
         if not next or take_hold(KEYS[1], next, ARGV[5]) then
             return nil
