@@ -129,6 +129,18 @@ trial plain(const std::string& about, const redis::script& what, std::vector<wor
     return {about, &what, std::move(before), {"L"}, std::move(arguments)};
 }
 
+/// The script has no key but the lock, and may miss a queue that is at the other server. Then it
+/// does without the queue.
+const std::string waiting = "holdfast_waiting:{L}";
+
+trial beside_queue(const std::string& about, const redis::script& what, std::vector<words> before,
+                   words arguments) {
+    before.push_back({"ZADD", waiting, "1024", carol});
+    trial made = plain(about, what, std::move(before), std::move(arguments));
+    made.may_miss_what_it_cannot_see = true;
+    return made;
+}
+
 const words fair_keys{"L", "redisson_lock_queue:{L}", "redisson_lock_timeout:{L}"};
 const std::string marks = "holdfast_writers:{L}";
 
@@ -214,6 +226,19 @@ trials plain_trials() {
         plain("a held token", scripts::lock_token, token, ask),
         plain("a token's release", scripts::release_token, token, {alice, channel, "SPUBLISH"}),
         plain("a token's renewal", scripts::renew_tokens, token, {"90000", "", alice}),
+        plain("a ticket", scripts::move_hold, of_alice, {"90000", alice, carol, "0"}),
+        plain("a ticket of a token", scripts::move_token, token, {"90000", alice, carol, "0"}),
+        {"a wish",
+         &scripts::ask_holders,
+         of_alice,
+         {"L", "holdfast_asked:{L}"},
+         {"why", "host:1", "60000", "SPUBLISH", "holdfast_asked:{L}"}},
+        beside_queue("a free lock and a queue", scripts::lock_in_queue, {},
+                     {"30000", alice, "0", "1", "10000", waiting}),
+        beside_queue("another's lock and a queue", scripts::lock_in_queue, of_alice,
+                     {"30000", bob, "0", "1", "10000", waiting}),
+        beside_queue("a release to a queue", scripts::release_to_queue, of_alice,
+                     {alice, channel, waiting, "holdfast_inbox:{L}", "2000", "0", "SPUBLISH"}),
         {"a free fenced lock",
          &scripts::lock_fenced,
          and_counter({}),

@@ -393,9 +393,10 @@ TEST(MigratingScriptsOfAll, AreTried) {
         for (const migrating::trial& each : some)
             tried.insert(each.script->name);
     // Those without keys, and those that only read and may miss what is elsewhere.
-    for (const char* other : {"find_locks", "find_counters", "examine_server", "read_clients",
-                              "describe_locks", "inspect_lock", "inspect_permits", "inspect_rate",
-                              "inspect_counter", "last_token", "look_latch", "announce_client"})
+    for (const char* other :
+         {"find_locks", "find_counters", "examine_server", "read_clients", "describe_locks",
+          "inspect_lock", "inspect_permits", "inspect_rate", "inspect_counter", "last_token",
+          "look_latch", "announce_client", "read_wish"})
         tried.insert(other);
     for (const std::string& each : migrating::all_scripts())
         EXPECT_TRUE(tried.contains(each)) << each;

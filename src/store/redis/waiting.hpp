@@ -50,6 +50,18 @@ private:
     std::unordered_map<std::string, duration> longer_;
 };
 
+/// Place in the queue for a direct hand-off: the subscriptions, and the last request.
+struct queue_place {
+    std::unique_ptr<hearing> inbox{};
+    std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
+    bool is_open = false;               ///< both subscriptions are confirmed
+    std::uint64_t requests = 0;         ///< number of requests that were sent
+    /// Message that a grant would have now, and the time at which the last request was sent.
+    /// The text is empty if the last request has no reply, or did not find the lock busy.
+    std::string grant{};
+    time_point asked_at{};
+};
+
 /// Waiter for one lock of any kind (`place` for one owner). It owns the subscription and the state
 /// of the attempts.
 class lock_place final : public place {
@@ -70,18 +82,6 @@ public:
     time_point settled_at() const noexcept override { return attempts_.settled_at(); }
 
 private:
-    /// Place in the queue for a direct hand-off: the subscriptions, and the last request.
-    struct queue_place {
-        std::unique_ptr<hearing> inbox{};
-        std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
-        bool is_open = false;               ///< both subscriptions are confirmed
-        std::uint64_t requests = 0;         ///< number of requests that were sent
-        /// Message that a grant would have now, and the time at which the last request was sent.
-        /// The text is empty if the last request has no reply, or did not find the lock busy.
-        std::string grant{};
-        time_point asked_at{};
-    };
-
     asio::awaitable<attempt> send(time_point deadline);
     asio::awaitable<attempt> request(time_point deadline);
     std::optional<answer> grant_in_inbox();

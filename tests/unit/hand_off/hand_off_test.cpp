@@ -69,8 +69,8 @@ TEST_P(HandOffFault, IsFoundInFewSeeds) {
 INSTANTIATE_TEST_SUITE_P(
     Scripts, HandOffFault,
     ::testing::Values(
-        server::edit{"release_to_queue", "take_hold(KEYS[1], next, ARGV[5])",
-                     "take_hold(KEYS[1], next, '6000')"},
+        server::edit{"release_to_queue", "take_hold, KEYS[1], next, ARGV[5]",
+                     "take_hold, KEYS[1], next, '6000'"},
         server::edit{"release_to_queue", "receivers ~= 0", "true"},
         server::edit{"release_to_queue", "return clock.err or clock[2] % 2 == 0", "return false"},
         server::edit{"release_to_queue", "return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}",

@@ -47,7 +47,13 @@ local function grant_to_next()
     for _ = 1, candidates_max do
         local first = redis.pcall('zpopmin', ARGV[3])
         local next, score = first[1], first[2]
-        if not next or take_hold(KEYS[1], next, ARGV[5]) then
+        if not next then
+            return nil
+        end
+        -- If the slot of the lock is moving to another node, this node refuses to create the key
+        -- again. Such an error must not end the script, because the lock is released already.
+        local is_done, refused = pcall(take_hold, KEYS[1], next, ARGV[5])
+        if not is_done or refused then
             return nil
         end
         local client, owner_number = string.match(next, '^(.*):(.*)$')
