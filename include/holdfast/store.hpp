@@ -150,8 +150,8 @@ struct answer {
     std::uint64_t token = 0;
     /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
-    /// If granted: the time from which `term` counts. Empty: `term` counts from the start of the
-    /// call. Only the reply to a request with `ask::renewed` has this time.
+    /// If granted: start of the time `term`. If this member is empty, `term` starts when the caller
+    /// calls the store. A store sets this member only if the request had `ask::renewed`.
     std::optional<time_point> counts_from{};
     /// Time that was left at the store just before this request. For a renewal: the time of the
     /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
