@@ -135,8 +135,8 @@ asio::awaitable<released> release_mutex(node& server, const hold& held) {
 
 namespace {
 
-/// How long the server keeps the queue after the last request of any client. The time is longer than
-/// `queue_poll_bound` plus a command timeout, so the queue does not end while a client waits.
+/// How long the server keeps the queue after the last request of any client. The time is longer
+/// than `queue_poll_bound` plus a command timeout, so the queue does not end while a client waits.
 constexpr duration queue_lasts{10'000};
 
 /// Requests are counted modulo this number in the queue; see scripts/parts/queue.lua.
