@@ -31,7 +31,9 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    const time_point unwarned = next_owner->ends_at() - danger_period(lease) - lease / 10;
+    // On a slow network, the reply must still arrive before the new owner would be warned.
+    const duration time_to_reply = std::max(lease / 10, 2 * held.round_trip);
+    const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
     next_owner->unanswered = held.unanswered;
     begin(next_owner);
