@@ -7,7 +7,7 @@
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now, 1 the place is new |
 --   2 the place was not renewed | 0}.
 -- Redisson: RedissonFairLock.
--- uses: deadline confirm instead take tell turns
+-- uses: deadline confirm instead holder take tell turns
 
 local clock, late = clock_and_whether_late(ARGV[3])
 if clock == 0 then
@@ -17,11 +17,9 @@ if late then
     return {2, 0, clock, 0}
 end
 
-local left = redis.call('pttl', KEYS[1])
-local fields = left ~= -2 and redis.pcall('hlen', KEYS[1])
-local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
-if fields and not (holder and string.find(holder, owner_form)) then
-    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
+local left, holder, wrong = look_at_mutex(KEYS[1])
+if wrong then
+    return wrong
 end
 if holder == ARGV[2] then
     confirm_hold(KEYS[1], left, ARGV[1])

@@ -4,7 +4,7 @@
 --   tokens are at least the time in µs.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, first token}.
 -- Redisson: RedissonFencedLock.
--- uses: deadline confirm instead take
+-- uses: deadline confirm instead holder take
 
 local tokens_end = 2^53 -- Lua numbers are exact only below this value
 
@@ -18,11 +18,9 @@ if dated and now == 0 then
 end
 
 local count = tonumber(ARGV[4])
-local left = redis.call('pttl', KEYS[1])
-local fields = left ~= -2 and redis.pcall('hlen', KEYS[1])
-local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
-if fields and not (holder and string.find(holder, owner_form)) then
-    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
+local left, holder, wrong = look_at_mutex(KEYS[1])
+if wrong then
+    return wrong
 end
 local mine = holder == ARGV[2]
 if left ~= -2 and not mine then

@@ -5,7 +5,7 @@
 --   (0: the owner does not join the queue), ms that the queue lasts after a request, queue.
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 the owner is
 --   in the queue | 0}.
--- uses: deadline confirm instead queue take
+-- uses: deadline confirm instead holder queue take
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -13,19 +13,16 @@ if late then
 end
 
 local number = tonumber(ARGV[4])
-local left = redis.call('pttl', KEYS[1])
+local left, holder, wrong = look_at_mutex(KEYS[1])
+if wrong then
+    return wrong
+end
 if left == -2 then
     local refused = take_hold(KEYS[1], ARGV[2], ARGV[1])
     if not refused and number > 1 then
         redis.pcall('zrem', ARGV[6], ARGV[2])
     end
     return refused or {1, 0, now, 0}
-end
-
-local fields = redis.pcall('hlen', KEYS[1])
-local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
-if not holder or not string.find(holder, owner_form) then
-    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
 if holder == ARGV[2] then
     confirm_hold(KEYS[1], left, ARGV[1])

@@ -4,23 +4,19 @@
 --   this client is recorded as a waiter (0: not at all).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0}.
 -- Redisson: RedissonLock.
--- uses: deadline confirm instead take
+-- uses: deadline confirm instead holder take
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
     return {2, 0, now}
 end
 
-local left = redis.call('pttl', KEYS[1])
+local left, holder, wrong = look_at_mutex(KEYS[1])
+if wrong then
+    return wrong
+end
 if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
-end
-
--- A mutex is a hash with a single field, which is its owner.
-local fields = redis.pcall('hlen', KEYS[1])
-local holder = fields == 1 and redis.call('hkeys', KEYS[1])[1]
-if not holder or not string.find(holder, owner_form) then
-    return another_kind(KEYS[1], 'a mutex', type(fields) == 'table' and fields)
 end
 if holder ~= ARGV[2] then
     -- Waiters of a spin lock get no messages. Therefore they record here that they wait, and the
