@@ -30,7 +30,8 @@ channel_name permits_channel_of(const hold& held) {
 }
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
-constexpr verbs in_queue{lock_outside_queue, release_to_queue, renew_leases, lock_channel_of};
+constexpr verbs in_queue{lock_outside_queue, release_to_queue, renew_leases,
+                         lock_channel_of,    linger::usual,    true};
 constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};

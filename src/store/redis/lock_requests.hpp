@@ -62,6 +62,8 @@ struct verbs {
     /// is no channel; waiters then poll.
     channel_name (*told_on)(const hold&);
     linger afterwards = linger::usual;
+    /// True: waiting clients stand in a queue for a direct hand-off (lock_in_queue()).
+    bool has_queue = false;
 };
 
 /// Returns the row of a kind of lock, or null if this store does not support the kind.

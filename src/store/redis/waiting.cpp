@@ -67,7 +67,7 @@ lock_place::lock_place(node& server, const store_context& context, missing_permi
     , how_{*verbs_of(want_.kind, server)}
     , wake_{wake}
     , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {
-    if (how_.release == release_to_queue && want_.waits && want_.lease_time >= handed_over_lease)
+    if (how_.has_queue && want_.waits && want_.lease_time >= handed_over_lease)
         queue_.emplace();
 }
 
