@@ -27,6 +27,18 @@ protected:
         lease held = soon(lock.async_lock(length, asio::use_future));
         return held.detach();
     }
+
+    /// Returns a client whose replies can be lost (`lose_answer_about`). It has used the lock
+    /// already, so its connection exists.
+    client client_on_bad_way() {
+        options how{.poll_bound = 25ms};
+        store().reach_badly(how);
+        client bad{std::move(how)};
+        mutex lock{bad, "lock"};
+        lock.lock();
+        lock.unlock();
+        return bad;
+    }
 };
 HOLDFAST_ON_EACH_STORE_WITH(Tickets, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
@@ -151,12 +163,8 @@ TEST_P(Tickets, AdoptedHoldIsRenewed) {
 
 TEST_P(Tickets, RequestWhoseReplyIsLostIsRepeated) {
     HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
-    options how{.poll_bound = 25ms};
-    store().reach_badly(how);
-    client home = make_client(), bad{std::move(how)};
-    mutex lock{home, "lock"}, same{bad, "lock"};
-    same.lock();
-    same.unlock();
+    client home = make_client(), bad = client_on_bad_way();
+    mutex lock{home, "lock"};
     const ticket made = taken(lock, lease_time{20s});
     store().lose_answer_about("lock");
     lease adopted = bad.adopt(made);
@@ -173,12 +181,8 @@ TEST_P(Tickets, RequestWhoseReplyIsLostIsRepeated) {
 
 TEST_P(Tickets, HoldWhoseGrantWasLostIsDetachedAndGivenBack) {
     HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
-    options how{.poll_bound = 25ms};
-    store().reach_badly(how);
-    client home = make_client(), bad{std::move(how)};
+    client home = make_client(), bad = client_on_bad_way();
     mutex lock{home, "lock"}, same{bad, "lock"};
-    same.lock();
-    same.unlock();
     store().lose_answer_about("lock");
     const ticket made = taken(same, lease_time{20s});
     EXPECT_TRUE(lock.is_locked());
