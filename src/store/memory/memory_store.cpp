@@ -139,10 +139,8 @@ asio::awaitable<answer> memory_locks::transfer(hold what, owner_id to, duration 
     remote::attempts::sender send = [&](time_point deadline) {
         return transfer_by(deadline, what, wanted);
     };
-    // Make one attempt. If the request arrives after the store's time limit, the server does
-    // nothing.
-    remote::attempts one{context_, wanted, server_connection_->command_timeout()};
-    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return co_await remote::look_once(context_, wanted, server_connection_->command_timeout(),
+                                         std::move(send));
 }
 
 /// Sends a transfer as a request of the new owner. For the functions that inject faults, it is an
@@ -186,10 +184,8 @@ asio::awaitable<forced> memory_inspector::force(lock_name name, std::string only
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(deadline, nobody.name, only_from, kind, outcome);
     };
-    // Make one attempt, which may take the store's whole time limit. If the request arrives later
-    // than that, the server does nothing.
-    remote::attempts one{context_, nobody, server_connection_->command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(context_, nobody, server_connection_->command_timeout(),
+                               std::move(send));
     co_return outcome;
 }
 
@@ -379,10 +375,8 @@ asio::awaitable<counter_answer> memory_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_by(deadline, what, outcome);
     };
-    // Make one attempt, which may take the store's whole time limit. If the request arrives later
-    // than that, the server does nothing.
-    remote::attempts one{context_, nobody, server_connection_->command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(context_, nobody, server_connection_->command_timeout(),
+                               std::move(send));
     co_return outcome;
 }
 

@@ -31,10 +31,7 @@ asio::awaitable<counter_answer> mysql_counters::change(counter_change what) {
     remote::attempts::sender send = [&](time_point deadline) {
         return change_once(at_, what, deadline, memory(), outcome);
     };
-    // Make one attempt, which may use the whole time limit. If the server gets the attempt after
-    // the time limit, the attempt changes nothing.
-    remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(at_.context, nobody, at_.server.command_timeout(), std::move(send));
     co_return outcome;
 }
 

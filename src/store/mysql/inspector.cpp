@@ -108,10 +108,7 @@ asio::awaitable<forced> row_inspector::force(lock_name name, std::string only_fr
     remote::attempts::sender send = [&](time_point deadline) {
         return force_once(at_, what, deadline, outcome);
     };
-    // Make one attempt, which may use the whole time limit. If the server gets the attempt after
-    // the time limit, the attempt changes nothing.
-    remote::attempts one{at_.context, nobody, at_.server.command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(at_.context, nobody, at_.server.command_timeout(), std::move(send));
     co_return outcome;
 }
 

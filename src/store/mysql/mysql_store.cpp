@@ -52,10 +52,8 @@ asio::awaitable<answer> mysql_locks::transfer(hold what, owner_id to, duration l
     remote::attempts::sender send = [&](time_point deadline) {
         return move_hold(at_, what, wanted, deadline);
     };
-    // Make one attempt. If the request arrives after the store's time limit, the server does
-    // nothing.
-    remote::attempts one{at_.context, wanted, at_.server.command_timeout()};
-    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return co_await remote::look_once(at_.context, wanted, at_.server.command_timeout(),
+                                         std::move(send));
 }
 
 namespace {

@@ -506,10 +506,7 @@ asio::awaitable<forced> lock_inspector::force(lock_name name, std::string only_f
     remote::attempts::sender send = [&](time_point deadline) {
         return force_by(server_deadline{deadline}, nobody.name, only_from, mode, outcome);
     };
-    // Send the request like the first request of a waiter: it may take the store's whole time
-    // limit. If it reaches the server after this limit, the server does nothing.
-    remote::attempts one{context_, nobody, server_.command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(context_, nobody, server_.command_timeout(), std::move(send));
     co_return outcome;
 }
 

@@ -166,10 +166,8 @@ asio::awaitable<answer> redis_locks::transfer(hold what, owner_id to, duration l
     remote::attempts::sender send = [&](time_point deadline) {
         return transfer_by(deadline, what, wanted);
     };
-    // Make one attempt. If the request arrives after the store's time limit, the server does
-    // nothing.
-    remote::attempts one{context_, wanted, server_.command_timeout()};
-    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_return co_await remote::look_once(context_, wanted, server_.command_timeout(),
+                                         std::move(send));
 }
 
 asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hold& what,
@@ -238,10 +236,7 @@ asio::awaitable<counter_answer> redis_counters::change_in_time(const counter_cha
             require_confirmed(got.seen, what.replicas);
         co_return got.seen;
     };
-    // Send the request like the first request of a waiter: it may take the store's whole time
-    // limit. If it reaches the server after this limit, the server does nothing.
-    remote::attempts one{context_, nobody, server_.command_timeout()};
-    co_await one.look(std::move(send), duration::zero(), duration::zero());
+    co_await remote::look_once(context_, nobody, server_.command_timeout(), std::move(send));
     missing_permissions_.note(
         nobody,
         released{.was_ours = true, .denied_message = receivers < 0, .receivers = receivers});

@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 namespace holdfast::remote {
 
@@ -152,6 +153,15 @@ private:
     time_point settled_at_ = none;       // latest deadline of all requests that were sent
     time_point unanswered_until_ = none; // latest deadline of the requests without a reply
 };
+
+/// Sends one request that may take the store's whole time limit, as the first request of a waiter
+/// does. If the request reaches the server after this limit, the server does nothing. Throws the
+/// errors of attempts::look(). `context` and `want` must live until the call has completed.
+inline asio::awaitable<answer> look_once(const store_context& context, const ask& want,
+                                         duration command_timeout, attempts::sender send) {
+    attempts one{context, want, command_timeout};
+    co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
+}
 
 // Mark of a waiting writer, which the writer leaves at the store while others read. While the mark
 // lasts, no new reader gets the lock.
