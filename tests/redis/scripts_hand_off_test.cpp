@@ -111,7 +111,8 @@ TEST_P(HandOffScripts, MessageIsTheOneThatTheClientExpects) {
     ask_in_queue(bob, 2050); // the queue counts modulo 1024
     hand_on(alice);
     EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 " +
-                               redis::grant_message(owner_id{{}, 2}, 2050));
+                               redis::grant_message(owner_id{{}, 2}, 2));
+    EXPECT_EQ(redis::grant_message(owner_id{{}, 2}, 2050), "") << "the text is not unique";
 }
 
 TEST_P(HandOffScripts, DeadClientIsPassedOver) {
@@ -150,6 +151,24 @@ TEST_P(HandOffScripts, ClientThatWaitsOutsideTheQueueGetsAboutHalfOfTheReleases)
     }
     EXPECT_GT(to_all, times / 8);
     EXPECT_LT(to_all, times * 7 / 8);
+}
+
+// Such a client knows only the lease of the former holder.
+TEST_P(HandOffScripts, ClientThatWaitsOutsideTheQueueIsNotifiedOfEachRelease) {
+    inbox bobs{server(), bob};
+    support::redis_connection jvm{server().socket_path()};
+    jvm.command({"SUBSCRIBE", channel_});
+    int granted_to_bob = 0;
+    for (int i = 0; i < 40; ++i) {
+        server().command({"DEL", name_, queue_});
+        ask_in_queue(alice, 1);
+        ask_in_queue(bob, 1);
+        granted_to_bob += integers_of(hand_on(alice)).at(2) == 1;
+        const auto message = jvm.next_message(duration{5'000});
+        ASSERT_TRUE(message) << i;
+        EXPECT_EQ(message->items[2].text, "0");
+    }
+    EXPECT_GT(granted_to_bob, 0);
 }
 
 TEST_P(HandOffScripts, WaiterThatLeavesPassesItsGrantOn) {

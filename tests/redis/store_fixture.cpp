@@ -82,7 +82,8 @@ class scripted_node::listener final : public redis::hearing {
 public:
     listener(scripted_node& home, std::string channel, alarm& wake)
         : home_{home}
-        , entry_{home.listeners.emplace(std::move(channel), &wake)}
+        , entry_{home.listeners.emplace(channel, &wake)}
+        , channel_{std::move(channel)}
         , waiting_{home.time_.make_alarm()}
         , since_{home.time_.now()} {}
     ~listener() override { home_.listeners.erase(entry_); }
@@ -94,9 +95,12 @@ public:
         co_return home_.confirms_after&& home_.time_.now() >= since_ + *home_.confirms_after;
     }
 
+    std::string_view last_message() const override { return home_.last_messages[channel_]; }
+
 private:
     scripted_node& home_;
     std::multimap<std::string, alarm*>::iterator entry_;
+    const std::string channel_;
     std::unique_ptr<alarm> waiting_;
     time_point since_;
 };

@@ -56,6 +56,7 @@ public:
     bool hears(const redis::channel_name&) const override { return false; }
     duration command_timeout() const noexcept override { return duration{3'000}; }
     server_identity identity(std::string_view) const override { return who; }
+    bool direct_hand_off() const noexcept override { return hands_off; }
     void close() noexcept override {}
 
     /// Until a subscription is confirmed; nothing: never.
@@ -65,6 +66,8 @@ public:
     std::function<std::optional<outcome>(const request&)> decide;
 
     server_identity who{};
+    bool hands_off = false;                           ///< see redis::node::direct_hand_off()
+    std::map<std::string, std::string> last_messages; ///< by channel
     std::vector<request> asked;
     std::multimap<std::string, alarm*> listeners; ///< now, by channel
     int in_flight_max = 0;

@@ -176,7 +176,9 @@ asio::awaitable<attempt> lock_outside_queue(node& server, const ask& want,
 }
 
 std::string grant_message(const owner_id& owner, std::uint64_t number) {
-    return std::to_string(owner.number) + ' ' + std::to_string(number % requests_counted);
+    if (number >= requests_counted)
+        return {}; // the message of an earlier request would have the same text
+    return std::to_string(owner.number) + ' ' + std::to_string(number);
 }
 
 asio::awaitable<released> release_to_queue(node& server, const hold& held) {

@@ -75,11 +75,11 @@ const verbs* verbs_of(lock_kind, const node&) noexcept;
 
 // Requests of a plain lock. Only this unit knows the keys and arguments of these scripts.
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
-// Requests of a plain lock with a direct hand-off (docs/protocol/mutex.md).
+// Requests about plain locks, if the option `direct_hand_off` is on (docs/protocol/mutex.md).
 
 /// Length of the lease that a release grants to the next client in the queue. The client then
 /// prolongs it. A client that cannot use the grant keeps the lock from others for this time.
@@ -94,10 +94,12 @@ inline constexpr duration queue_poll_bound{1000};
 /// one with each.
 asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::uint64_t number);
 
-/// Returns the message that grants the lock to an owner whose last request had this number.
+/// Returns the message that grants the lock to an owner whose last request had this number. Returns
+/// an empty text if the number is too great to be unique in the queue. The owner then has to
+/// confirm a grant with a request.
 std::string grant_message(const owner_id&, std::uint64_t number);
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_outside_queue(node&, const ask&, server_deadline);
 asio::awaitable<released> release_to_queue(node&, const hold&);
 
@@ -118,14 +120,14 @@ asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
 
 // Requests of a fair lock, on the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 
 // Requests of a read-write lock. Only this unit knows the keys and arguments of these scripts.
 // Write holds are renewed together with plain locks (`renew_leases`).
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_read(node&, const ask&, server_deadline);
 asio::awaitable<released> release_read(node&, const hold&);
 asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_list,
@@ -135,7 +137,7 @@ asio::awaitable<released> release_write(node&, const hold&);
 
 // Requests of a token lock, which is a string with its owner's token: `SET key token NX PX`.
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);
 asio::awaitable<released> release_token(node&, const hold&);
 asio::awaitable<renewed_holds> renew_tokens(node&, std::optional<shard> at, hold_list,

@@ -96,7 +96,7 @@ asio::awaitable<answer> lock_place::look() {
 /// Sends one request. With a direct hand-off, the owner joins the queue, or renews its entry.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
     if (!queue_ || !queue_->is_open)
-        co_return co_await how_.take(server_, want_, server_deadline{deadline});
+        co_return co_await send_outside_queue(deadline);
     const std::uint64_t number = ++queue_->requests;
     queue_->grant.clear();
     const attempt got = co_await lock_in_queue(server_, want_, server_deadline{deadline}, number);
@@ -106,6 +106,18 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
     } else if (got.said == verdict::busy) {
         queue_.reset(); // the server did not add the owner, so releases must not count it either
     }
+    co_return got;
+}
+
+/// Sends one request that does not join the queue. An entry that the owner has in the queue stays
+/// there, and must be removed at the end. No message can grant the lock any more, because the next
+/// message may come from a former primary.
+asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
+    if (queue_)
+        queue_->grant.clear();
+    attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    if (queue_ && queue_->requests > 0 && got.said == verdict::busy)
+        got.queued = true;
     co_return got;
 }
 

@@ -56,8 +56,9 @@ struct queue_place {
     std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
     bool is_open = false;               ///< both subscriptions are confirmed
     std::uint64_t requests = 0;         ///< number of requests that were sent
-    /// Message that a grant would have now, and the time at which the last request was sent.
-    /// The text is empty if the last request has no reply, or did not find the lock busy.
+    /// Message that a grant would have now, and the time at which the last request was sent. The
+    /// text is empty if no message may grant the lock: the last request has no reply, was not in
+    /// the queue, or did not find the lock busy.
     std::string grant{};
     time_point asked_at{};
 };
@@ -83,6 +84,7 @@ public:
 
 private:
     asio::awaitable<attempt> send(time_point deadline);
+    asio::awaitable<attempt> send_outside_queue(time_point deadline);
     asio::awaitable<attempt> request(time_point deadline);
     std::optional<answer> grant_in_inbox();
     void note_place(const attempt&);

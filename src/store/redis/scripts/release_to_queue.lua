@@ -26,17 +26,20 @@ if ended ~= 1 then
     return {0, 0, 0}
 end
 
--- Returns whether it is the turn of the clients that wait outside the queue: JVMs, and callers that
--- only wait until the lock is free. While there are such clients, about half of the releases
--- notify all waiters. The choice depends on the clock, because Redis gives each script the same
--- random numbers.
-local function is_turn_of_others()
-    if ARGV[6] ~= '1' then
-        local counts = listeners_of({ARGV[2], ARGV[3]}, ARGV[7] == 'SPUBLISH' or ARGV[8])
-        if counts and counts[1] <= counts[2] then
-            return false
-        end
+-- Returns whether clients wait outside the queue: JVMs, and callers that only wait until the lock
+-- is free.
+local function others_wait()
+    if ARGV[6] == '1' then
+        return true
     end
+    local counts = listeners_of({ARGV[2], ARGV[3]}, ARGV[7] == 'SPUBLISH' or ARGV[8])
+    return not counts or counts[1] > counts[2]
+end
+
+-- Returns whether these clients may try to take the lock now. This is so at about half of the
+-- releases. The choice depends on the clock, because Redis gives each script the same random
+-- numbers.
+local function is_turn_of_others()
     local clock = redis.pcall('time')
     return clock.err or clock[2] % 2 == 0
 end
@@ -69,8 +72,14 @@ local function grant_to_next()
     end
 end
 
-local told = any_queued and not is_turn_of_others() and grant_to_next()
+local others = any_queued and others_wait()
+local told = any_queued and not (others and is_turn_of_others()) and grant_to_next()
 if told then
+    -- A client outside the queue knows only the lease of the former holder. If the next holder
+    -- dies, this client would sleep for too long. So it must ask again.
+    if others then
+        tell(ARGV[2], '0', ARGV[7], ARGV[8])
+    end
     return {1, told, 1}
 end
 return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}
