@@ -190,8 +190,8 @@ private:
     asio::awaitable<void> end_others(running_job&);
     asio::awaitable<void> pass_signals(running_job&);
     void pass(running_job&, int signal);
-    /// Passes the request of another program for the lock on to the command (--on-ask). Never
-    /// returns.
+    /// Waits until another program asks for the lock, and then sends the signal of --on-ask to the
+    /// command. Never returns.
     asio::awaitable<void> pass_wish(const holdfast::lease&, running_job&);
     void heed_stop(running_job&);
     std::vector<std::string> variables(const holdfast::lease&) const;

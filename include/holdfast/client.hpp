@@ -242,11 +242,14 @@ public:
 
     /// Takes a detached hold over. The store gives the hold a new owner in one step, so a ticket
     /// can be adopted only once. The returned lease is renewed by this client. Its lease time is
-    /// `length`, or `options::lease_time` if `length` is empty. A fenced lock keeps its token.
+    /// `length`, or `options::lease_time` if `length` is empty; a longer rest of the ticket's lease
+    /// ends. A fenced lock keeps its token.
     ///
     /// Throws `lease_lost` if the ticket's owner does not hold the lock: the lock was released or
-    /// removed by force, its lease has ended, or the ticket was adopted before. After any other
-    /// error, the ticket may be used up. The lock then stays held until its lease ends.
+    /// removed by force, its lease has ended, the ticket was adopted before, or the reply took
+    /// longer than the lease. After any other error, the ticket may be used up. In both cases the
+    /// client releases a hold that it may have got; if this fails, the lock stays held until its
+    /// lease ends.
     [[nodiscard]] lease adopt(const ticket&, std::optional<lease_time> length = std::nullopt);
 
     /// Makes a detached hold last at least `length` from now; never shortens it. Returns false if

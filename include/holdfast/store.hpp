@@ -150,8 +150,9 @@ struct answer {
     std::uint64_t token = 0;
     /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
-    /// If granted: start of the time `term`. If this member is empty, `term` starts when the caller
-    /// calls the store. A store sets this member only if the request had `ask::renewed`.
+    /// If granted: the moment at which the lease began; the lease lasts for `term` from this
+    /// moment. Empty: the lease began when the caller sent its request. A store sets a moment only
+    /// if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
     /// Time that was left at the store just before this request. For a renewal: the time of the
     /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
@@ -326,8 +327,9 @@ public:
     virtual bool transfers(lock_kind) const noexcept { return false; }
 
     /// Gives a hold to a new owner in one step: if `what.owner` holds the lock, `to` holds it
-    /// afterwards. The lease then lasts at least `lease_time` from now. Grants also if `to` holds
-    /// the lock already, so the request can be repeated after an unknown outcome. If the reply is
+    /// afterwards, and the lease lasts `lease_time` from now. Grants also if `to` holds the lock
+    /// already, and then never shortens the lease. So the request can be repeated after an unknown
+    /// outcome. If the reply is
     /// not `granted`, neither of the two owners holds the lock. A request that is executed after
     /// the store's time limit changes nothing.
     virtual asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) {

@@ -46,7 +46,7 @@ public:
     std::stop_token in_danger() const override;
     /// Returns a token that a wish for any part (a member's hold) stops.
     std::stop_token asked() const override;
-    /// Returns the wish of the first part (a member's hold) that has received one.
+    /// Looks through the members' holds in their order, and returns the first wish that it finds.
     std::optional<wish> received_wish() const override;
     bool renewed() const noexcept override { return renewed_; }
     /// Returns how many replicas must confirm each part.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/errors.hpp"
+#include "config/validation.hpp"
 
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/ticket.hpp>
 
 #include <array>
@@ -21,6 +23,9 @@ namespace {
 constexpr std::string_view version = "holdfast1";
 constexpr std::size_t fields = 9;
 constexpr std::size_t checksum_digits = 8;
+
+/// Greatest number of an owner. A permit id contains the number in six bytes.
+constexpr std::uint64_t owner_numbers_max = (std::uint64_t{1} << 48) - 1;
 
 constexpr std::array<std::pair<lock_kind, std::string_view>, 8> kinds{{
     {lock_kind::plain, "plain"},
@@ -137,6 +142,16 @@ std::array<std::string_view, fields> fields_of(std::string_view text) {
 
 } // namespace
 
+void check(const ticket& from) {
+    const std::uint32_t most =
+        from.kind == lock_kind::permit ? leased_semaphore::most_at_once : std::uint32_t{1};
+    if (from.permits == 0 || from.permits > most)
+        refuse_text("the number of permits is " + std::to_string(from.permits) +
+                    "; allowed are 1 to " + std::to_string(most));
+    if (from.owner.number > owner_numbers_max - from.permits)
+        refuse_text("the owner's number is too great");
+}
+
 std::string to_string(const ticket& from) {
     std::string text{version};
     const auto add = [&text](std::string_view field) { text.append(":").append(field); };
@@ -171,8 +186,7 @@ ticket ticket::from_string(std::string_view text) {
     read_field(all[5], made.token, "fencing token");
     made.server = unescaped(all[6]);
     made.name = unescaped(all[7]);
-    if (made.permits == 0)
-        refuse_text("the number of permits is 0");
+    check(made);
     return made;
 }
 

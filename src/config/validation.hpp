@@ -6,6 +6,7 @@
 #include <holdfast/basic_mutex.hpp>
 #include <holdfast/counters.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/ticket.hpp>
 
 namespace holdfast {
 
@@ -13,6 +14,10 @@ namespace holdfast {
 // names the value and the allowed values.
 
 void check(const options&);
+
+/// Checks the numbers in a ticket, which anybody may have written. The server must not be asked for
+/// an unlimited number of permits.
+void check(const ticket&);
 
 duration checked_lease(duration length, const limits&);
 

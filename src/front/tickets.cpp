@@ -20,6 +20,7 @@ using engine_pointer = std::shared_ptr<sync::engine>;
 /// Checks that the client's store can have a detached hold of the ticket's kind, and allows the
 /// name. The name in the ticket is the name at the store.
 void check_ticket(const engine_pointer& home, const ticket& from, bool adopts) {
+    check(from);
     if (home->bounds().by_session)
         refuse("this store ends a hold together with the client's session, so it has no tickets");
     const bool is_there = home->ask_store([&](store& all) {

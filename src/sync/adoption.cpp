@@ -5,6 +5,7 @@
 #include "sync/held_lock.hpp"
 #include "sync/retry_policy.hpp"
 
+#include <exception>
 #include <type_traits>
 #include <utility>
 
@@ -50,23 +51,47 @@ void begin_hold(engine& home, const std::shared_ptr<held_lock>& held) {
     home.renewals().watch(held);
 }
 
-} // namespace
+/// Returns whether the error means that the store has changed nothing; see `lock_store`.
+bool changed_nothing(const error_code& failure) {
+    return failure == errc::unreachable || failure == errc::refused ||
+           failure == errc::overloaded || failure == errc::closed;
+}
 
-asio::awaitable<std::shared_ptr<lock_handle>> adopt(std::shared_ptr<const lock_descriptor> of,
-                                                    ticket from) {
-    const std::shared_ptr<engine> home = of->home;
-    const engine::task busy{*home};
-    const time_point started_at = home->now();
-    hold old{of->name, from.owner, of->kind};
-    old.permits = from.permits;
-    old.replicas = of->replicas;
-    const owner_id to = home->new_owner_id(from.permits);
-    const std::size_t revalidations = home->renewals().revalidations();
-    auto send = [&home, &old, &of, to]() -> asio::awaitable<timed_answer> {
-        const time_point sent_at = home->now();
-        const answer said = co_await home->locks().transfer(old, to, of->lease);
-        co_return timed_answer{sent_at, said};
-    };
+/// Adoption of the hold of one ticket, by the new owner `to`.
+struct adoption {
+    std::shared_ptr<const lock_descriptor> of;
+    ticket from;
+    owner_id to;
+    bool may_be_moved = false; ///< true: the store may have given the hold to `to`
+
+    hold held_by(const owner_id& owner) const {
+        hold what{of->name, owner, of->kind};
+        what.permits = from.permits;
+        what.replicas = of->replicas;
+        return what;
+    }
+};
+
+/// Sends one request that gives the hold to the new owner.
+asio::awaitable<timed_answer> transfer_once(adoption& mine) {
+    engine& home = *mine.of->home;
+    const time_point sent_at = home.now();
+    answer said;
+    try {
+        said =
+            co_await home.locks().transfer(mine.held_by(mine.from.owner), mine.to, mine.of->lease);
+    } catch (const boost::system::system_error& e) {
+        mine.may_be_moved = mine.may_be_moved || !changed_nothing(e.code());
+        throw;
+    }
+    mine.may_be_moved = said.granted;
+    co_return timed_answer{sent_at, said};
+}
+
+/// Takes the hold over. Throws if the caller cannot get it.
+asio::awaitable<std::shared_ptr<held_lock>> take_over(adoption& mine) {
+    const std::shared_ptr<engine> home = mine.of->home;
+    auto send = [&mine] { return transfer_once(mine); };
     asio::awaitable<timed_answer> transferred = outlast_outage(home, std::move(send));
     const timed_answer got = co_await std::move(transferred);
     if (!got.said.granted)
@@ -74,14 +99,48 @@ asio::awaitable<std::shared_ptr<lock_handle>> adopt(std::shared_ptr<const lock_d
                             "the owner in the ticket does not hold the lock any more"}};
     if (home->closing())
         throw worded_error{{make_error_code(errc::closed), "the client is closed"}};
-    request wanted = request_for(of, duration::zero(), std::nullopt);
-    wanted.amount = from.permits;
-    const grant granted{to, got.sent_at, got.said.term, from.token, 1, time_point::min()};
-    const auto held = std::make_shared<held_lock>(wanted, granted);
+    request wanted = request_for(mine.of, duration::zero(), std::nullopt);
+    wanted.amount = mine.from.permits;
+    const grant granted{mine.to, got.sent_at, got.said.term, mine.from.token, 1, time_point::min()};
+    auto held = std::make_shared<held_lock>(wanted, granted);
     if (home->now() >= held->ends_at())
         throw worded_error{{make_error_code(errc::lease_lost),
                             "the reply to the adoption took longer than the lease"}};
     held->round_trip = held->granted_at - got.sent_at;
+    co_return held;
+}
+
+/// Releases a hold that was taken over, but that the caller cannot get. If the release fails, the
+/// lock stays held until its lease ends.
+asio::awaitable<void> release_unwanted(const adoption& mine) {
+    try {
+        co_await mine.of->home->locks().release(mine.held_by(mine.to));
+    } catch (const boost::system::system_error&) {
+        co_return;
+    }
+}
+
+} // namespace
+
+asio::awaitable<std::shared_ptr<lock_handle>> adopt(std::shared_ptr<const lock_descriptor> of,
+                                                    ticket from) {
+    const std::shared_ptr<engine> home = of->home;
+    const engine::task busy{*home};
+    const time_point started_at = home->now();
+    const std::size_t revalidations = home->renewals().revalidations();
+    const owner_id to = home->new_owner_id(from.permits);
+    adoption mine{std::move(of), std::move(from), to};
+    std::shared_ptr<held_lock> held;
+    std::exception_ptr failure;
+    try {
+        held = co_await take_over(mine);
+    } catch (const boost::system::system_error&) {
+        failure = std::current_exception();
+    }
+    if (failure && mine.may_be_moved)
+        co_await release_unwanted(mine);
+    if (failure)
+        std::rethrow_exception(failure);
     held->call_number = next_call_number(*home);
     begin_hold(*home, held);
     if (home->renewals().revalidations() != revalidations)

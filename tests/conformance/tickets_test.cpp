@@ -161,6 +161,15 @@ TEST_P(Tickets, AdoptedHoldIsRenewed) {
     EXPECT_TRUE(adopted.owns_lock());
 }
 
+TEST_P(Tickets, AdoptedHoldHasTheLeaseOfItsNewOwner) {
+    HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
+    client home = make_client(), other = make_client();
+    mutex lock{home, "lock"};
+    const lease adopted = other.adopt(taken(lock, lease_time{1h}), lease_time{1min});
+    EXPECT_TRUE(adopted.owns_lock());
+    EXPECT_LE(lock.remaining_lease().value(), 1min);
+}
+
 TEST_P(Tickets, RequestWhoseReplyIsLostIsRepeated) {
     HOLDFAST_NEEDS_LEASES_OF_THEIR_OWN;
     client home = make_client(), bad = client_on_bad_way();

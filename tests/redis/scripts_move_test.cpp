@@ -88,12 +88,26 @@ TEST_P(MoveScripts, TokenGoesToTheNewOwner) {
     EXPECT_FALSE(exists());
 }
 
+TEST_P(MoveScripts, NewOwnerHasItsOwnLease) {
+    lock(alice, 3'600'000);
+    EXPECT_EQ(move(alice, bob, 60'000), 1);
+    EXPECT_THAT(time_left(), AllOf(Gt(50'000), Le(60'000)));
+    name_ = "T";
+    server().command({"SET", name_, alice, "PX", "3600000"});
+    EXPECT_EQ(move_token(alice, bob, 60'000), 1);
+    EXPECT_THAT(time_left(), AllOf(Gt(50'000), Le(60'000)));
+}
+
 TEST_P(MoveScripts, FullServerMovesTheHold) {
     lock(alice, 30'000);
+    server().command({"SET", "T", alice, "PX", "30000"});
     server().command({"CONFIG", "SET", "maxmemory", "1"});
     EXPECT_EQ(move(alice, bob), 1);
-    server().command({"CONFIG", "SET", "maxmemory", "0"});
     EXPECT_EQ(count_of(bob), "1");
+    name_ = "T";
+    EXPECT_EQ(move_token(alice, bob), 1);
+    server().command({"CONFIG", "SET", "maxmemory", "0"});
+    EXPECT_EQ(value(), bob);
 }
 
 } // namespace

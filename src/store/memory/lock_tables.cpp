@@ -69,8 +69,9 @@ bool exclusive_table::transfer(const hold& what, const owner_id& to, duration le
     const std::string new_owner = to_string(to);
     if (!held || (held->owner != to_string(what.owner) && held->owner != new_owner))
         return false;
-    held->owner = new_owner;
-    held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
+    const bool is_repeated = std::exchange(held->owner, new_owner) == new_owner;
+    const microseconds end = clock_.end_of(lease_time);
+    held->ends_at = is_repeated ? std::max(held->ends_at, end) : end;
     return true;
 }
 
@@ -323,8 +324,9 @@ bool shared_table::transfer_write(const hold& what, const owner_id& to, duration
     const std::string new_owner = to_string(to);
     if (!held || (held->writer != to_string(what.owner) && held->writer != new_owner))
         return false;
-    held->writer = new_owner;
-    held->ends_at = std::max(held->ends_at, clock_.end_of(lease_time));
+    const bool is_repeated = std::exchange(held->writer, new_owner) == new_owner;
+    const microseconds end = clock_.end_of(lease_time);
+    held->ends_at = is_repeated ? std::max(held->ends_at, end) : end;
     return true;
 }
 

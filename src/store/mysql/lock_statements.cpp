@@ -140,12 +140,16 @@ std::string lock_transfer(const tables& named, const hold& held, const ask& want
     const auto unless_late = [](const std::string& column, const std::string& value) {
         return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
     };
+    const std::string end = end_of(wanted.lease_time);
+    // The server assigns from left to right, so `expires` still sees the present owner.
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
-           ",2,1))" + unless_late("owner", to) + unless_late("touched", "''") +
-           unless_late("info", hex(terms.info)) +
-           unless_late("expires", "GREATEST(expires," + end_of(wanted.lease_time) + ")") +
-           " WHERE name=" + hex(held.name.text) + " AND (owner=" + hex(to_string(held.owner)) +
-           " OR owner=" + to + ") AND expires>" + std::string{now_text};
+           ",2,1))" +
+           unless_late("expires",
+                       "IF(owner=" + to + ",GREATEST(expires," + end + ")," + end + ")") +
+           unless_late("owner", to) + unless_late("touched", "''") +
+           unless_late("info", hex(terms.info)) + " WHERE name=" + hex(held.name.text) +
+           " AND (owner=" + hex(to_string(held.owner)) + " OR owner=" + to + ") AND expires>" +
+           std::string{now_text};
 }
 
 std::string bell_dropped(std::string_view bell) {

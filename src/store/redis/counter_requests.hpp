@@ -112,7 +112,7 @@ channel_name channel_of(const lock_name&, counter_kind);
 // Requests of a leased semaphore. Some take, renew and return permits; the others change or read
 // the number of permits.
 
-// The next functions are entries of the table `verbs`, whose members explain them.
+// `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,

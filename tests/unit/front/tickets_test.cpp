@@ -54,6 +54,25 @@ TEST(TicketText, ThatWasChangedOrCutIsRefused) {
     EXPECT_EQ(refusal_of("::::::::"), errc::invalid_argument);
 }
 
+TEST(TicketText, WithTooManyPermitsOrTooGreatANumberIsRefused) {
+    const auto refusal = [](lock_kind kind, std::uint32_t permits, std::uint64_t number) {
+        ticket made = example();
+        made.kind = kind;
+        made.permits = permits;
+        made.owner.number = number;
+        return refusal_of(to_string(made));
+    };
+    constexpr std::uint64_t greatest = (std::uint64_t{1} << 48) - 1;
+    EXPECT_EQ(refusal(lock_kind::permit, 1000, 1), error_code{});
+    EXPECT_EQ(refusal(lock_kind::permit, 1, greatest - 1), error_code{});
+    EXPECT_EQ(refusal(lock_kind::permit, 1001, 1), errc::invalid_argument);
+    EXPECT_EQ(refusal(lock_kind::permit, 4'294'967'295, 1), errc::invalid_argument);
+    EXPECT_EQ(refusal(lock_kind::permit, 0, 1), errc::invalid_argument);
+    EXPECT_EQ(refusal(lock_kind::plain, 2, 1), errc::invalid_argument);
+    EXPECT_EQ(refusal(lock_kind::permit, 2, greatest - 1), errc::invalid_argument);
+    EXPECT_EQ(refusal(lock_kind::plain, 1, ~std::uint64_t{0}), errc::invalid_argument);
+}
+
 class Detaching : public in_real_time {};
 
 TEST_F(Detaching, HoldOnSeveralLocksIsRefused) {
@@ -87,6 +106,17 @@ TEST_F(Detaching, AsynchronousFunctionsDoTheSame) {
     EXPECT_TRUE(
         soon(alice.async_give(soon(adopted.async_detach(asio::use_future)), asio::use_future)));
     EXPECT_FALSE(lock.is_locked());
+}
+
+TEST_F(Detaching, TicketWithTooManyPermitsIsNotSentToTheStore) {
+    ticket forged = example();
+    forged.kind = lock_kind::permit;
+    forged.permits = 4'294'967'295;
+    EXPECT_EQ(support::code_of([&] { (void)alice.give(forged); }), errc::invalid_argument);
+    EXPECT_EQ(support::code_of([&] { (void)alice.renew(forged, lease_time{30s}); }),
+              errc::invalid_argument);
+    forged.kind = lock_kind::plain;
+    EXPECT_EQ(support::code_of([&] { (void)alice.adopt(forged); }), errc::invalid_argument);
 }
 
 TEST_F(Detaching, EmptyLeaseIsRefused) {

@@ -75,6 +75,26 @@ INSTANTIATE_TEST_SUITE_P(Each, SlowLink,
                                          std::tuple{6'000, 2'800}, std::tuple{12'000, 3'200},
                                          std::tuple{30'000, 9'000}));
 
+class SlowAdoption : public on_stage {};
+
+TEST_F(SlowAdoption, ReplyThatTakesLongerThanTheLeaseLeavesNoLockHeld) {
+    actor& alice = enter({}, 10s);
+    actor& bob = enter({}, 10s);
+    mutex lock{alice, "stock"};
+    lease held = taken(lock, lease_time{1h});
+    said<ticket> made;
+    held.async_detach(made.handler());
+    run_for(1ms);
+    ASSERT_TRUE(made.well());
+    bob.always = {.answer_delay = 1'200ms};
+    said<lease> adopted;
+    bob.program->async_adopt(made.value(), lease_time{1s}, adopted.handler());
+    run_for(3s);
+    EXPECT_TRUE(adopted.failed(errc::lease_lost));
+    EXPECT_EQ(bob.count(verb::release), 1u);
+    (void)taken(lock);
+}
+
 class SlowAnswer : public on_stage {
 protected:
     actor& alice = enter({.lease_time = 30s}, 10s);

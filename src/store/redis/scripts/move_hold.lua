@@ -1,5 +1,5 @@
--- Gives a hold to a new owner, which is another client. The script never shortens the lease. It can
--- be repeated: it confirms a hold that the new owner has already.
+-- Gives a hold to a new owner, which is another client, with the lease of this owner. The script
+-- can be repeated: it confirms a hold that the new owner has already, and never shortens its lease.
 -- KEYS: name.
 -- ARGV: lease ms, field of the present owner, field of the new owner, deadline in µs of this
 --   server's clock (0: none).
@@ -26,6 +26,11 @@ if mine == 0 then
     write_although_full('hdel', KEYS[1])
     redis.call('hset', KEYS[1], ARGV[3], '1')
     redis.call('hdel', KEYS[1], ARGV[2])
+    -- If the new owner dies, the lock must not stay held for the rest of a long lease.
+    if left ~= -1 then
+        redis.call('pexpire', KEYS[1], math.max(1, tonumber(ARGV[1])))
+    end
+    return {1, 0, now}
 end
 confirm_hold(KEYS[1], left, ARGV[1])
 return {1, 0, now}
