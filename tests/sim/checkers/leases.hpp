@@ -154,8 +154,9 @@ public:
                 check_kept(*c, home.net.last_silence(), home, "it is in danger");
             if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on &&
                 has_time(*c, home.net))
-                check_kept(*c, survives_silence(*c) ? time_point{} : home.net.last_silence(), home,
-                           "its term ended");
+                check_kept(*c,
+                           survives_silence(*c, home.net) ? time_point{} : home.net.last_silence(),
+                           home, "its term ended");
             return;
         }
     }
@@ -189,10 +190,11 @@ private:
     }
 
     /// Returns whether the lease is long enough to give up waiting for a lost reply and to ask
-    /// again.
-    bool survives_silence(const claim& c) const {
-        return world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
-               std::chrono::seconds{1};
+    /// again, and whether the later requests found room.
+    bool survives_silence(const claim& c, const network& net) const {
+        const bool found_room = net.last_want_of_room() + term_of(c) < world_.clock.now();
+        return found_room && world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
+                                 std::chrono::seconds{1};
     }
 
     /// Returns the last time at which the client may have used another server or at which the
