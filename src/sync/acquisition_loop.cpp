@@ -130,15 +130,19 @@ std::optional<pauses> own_pauses(const acquisition& call) {
     return polls ? std::optional<pauses>{std::in_place, *call.home, *polls} : std::nullopt;
 }
 
-/// Returns when to send the next request, after the store has replied "busy". `door` is the gate
+/// Returns whether an earlier call of this client asks the store in place of this call. Among the
+/// calls that wait for the same permits, only the earliest asks again. When its wait ends, the gate
+/// wakes the next one. There is one exception: if a request of this call got no reply, this call
+/// asks too, because only a later reply shows whether the request was executed. `door` is the gate
 /// (local wait queue) of the call, or null.
+bool leaves_asking_to_earlier_call(const acquisition& call, const gate* door, const place& spot) {
+    return door && door->serves_before(call) && !spot.uncertain();
+}
+
+/// Returns when to send the next request, after the store has replied "busy".
 time_point next_look(const acquisition& call, const gate* door, const place& spot,
                      const answer& said, std::optional<pauses>& polls) {
-    // Among the calls of this client, only the earliest waiter polls the store. When its wait ends,
-    // the gate wakes the next waiter, so this call need not poll. There is one exception: if a
-    // request of this call got no reply, the call polls, because only a later reply shows whether
-    // the request was executed.
-    if (door && door->serves_before(call) && !spot.uncertain())
+    if (leaves_asking_to_earlier_call(call, door, spot))
         return time_point::max();
     return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
@@ -161,6 +165,20 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
                                 ? end
                                 : end - 2 * round_trip - last_look_margin;
     return std::min(look_at, last > call.home->now() ? last : end);
+}
+
+/// Sleeps until the given time, or until a wake-up after which this call may send a request. A
+/// notification may wake several calls of this client, or only a later one. The earliest call is
+/// the only one that asks then: if several calls asked, over different connections, the store could
+/// serve a later call first.
+asio::awaitable<void> until_wake_up(acquisition& call, gate* door, const place& spot,
+                                    time_point until) {
+    co_await call.wake().wait_until(until);
+    while (!call.finished() && call.home->now() < until &&
+           leaves_asking_to_earlier_call(call, door, spot)) {
+        door->first_to_serve()->ring();
+        co_await call.wake().wait_until(until);
+    }
 }
 
 /// Sleeps until the next request may be sent. After many recent requests, the sleep is longer.
@@ -258,7 +276,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         }
         if (call->finished())
             break;
-        co_await call->wake().wait_until(or_last_look(*call, look_at, round_trip));
+        co_await until_wake_up(*call, door, here->spot(), or_last_look(*call, look_at, round_trip));
         if (!polls) // a call that polls sleeps for its own pauses instead
             co_await wait_for_pacer(*call, pacer);
         if (home.now() >= call->wanted.give_up_at)

@@ -645,6 +645,34 @@ TEST_F(Cancellation, PermitsAreGrantedInOrderOfArrivalIfRepliesComeInAnotherOrde
     EXPECT_TRUE(third.well());
 }
 
+TEST_F(Cancellation, PermitsAreGrantedInOrderOfArrivalIfALaterCallIsWoken) {
+    leased_semaphore rooms{alice, "rooms"};
+    rooms.async_set_permits(1, said{}.handler());
+    said<lease> second, third;
+    // All three calls ask before the first reply, and the second call gets its reply last.
+    alice.planned = {{verb::look, {.request_delay = 5ms}},
+                     {verb::look, {.request_delay = 5ms, .answer_delay = 200ms}},
+                     {verb::look, {.request_delay = 5ms}}};
+    rooms.async_acquire(2, asio::bind_cancellation_slot(stop.slot(), held.handler()));
+    rooms.async_acquire(2, second.handler());
+    rooms.async_acquire(2, third.handler());
+    run_for(100ms);
+    cancel(); // The third call asks again and subscribes, because the second has no reply yet.
+    run_for(1s);
+    const std::size_t asked_before = alice.count(verb::look);
+    alice.planned = {{verb::look, {.request_delay = 20ms}}, {verb::look, {.request_delay = 10ms}}};
+    rooms.async_set_permits(2, said{}.handler());
+    run_for(25ms);
+    EXPECT_TRUE(aborted());
+    EXPECT_TRUE(second.well());
+    EXPECT_FALSE(third.done());
+    EXPECT_EQ(alice.count(verb::look), asked_before + 2)
+        << "the second call asks, and then the third";
+    second.take().async_unlock(said{}.handler());
+    run_for(100ms);
+    EXPECT_TRUE(third.well());
+}
+
 TEST_F(Cancellation, AWakeUpThatWasConsumedIsNotLost) {
     server.occupy("stock", 1h);
     said<lease> next;
