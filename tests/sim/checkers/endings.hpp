@@ -46,6 +46,8 @@ public:
                         std::to_string(took.count()) + " ms, for no reason");
         if (acquires(o.what) && how != outcome::overloaded)
             wait_over(o.who.client);
+        if (acquires(o.what) && how == outcome::cancelled)
+            cancelled_at_[{o.who.client, o.who.name}] = world_.clock.now();
     }
 
 private:
@@ -127,20 +129,31 @@ private:
 
     /// Returns whether another call of this client waits for the same name, and may have got no
     /// reply to its last request. A call that waits behind it does not know whether the lock is
-    /// busy. The other call repeats a failed request within `unavailable_timeout`.
+    /// busy. The other call repeats a failed request within `unavailable_timeout`. A call that was
+    /// cancelled counts until its last request has ended.
     bool waits_behind_failure(const operation& o) const {
         const auto& calls = world_.books.under_way();
         const seat& place = place_of(o);
         const time_point trouble =
             std::max({place.net.troubled_until(), world_.replicas.last_trouble(), place.moved_at});
         return trouble + world_.how.unavailable_timeout >= o.started_at &&
-               std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
-                   const operation& other = entry.second;
-                   const bool is_another =
-                       other.who.actor != o.who.actor || other.started_at < o.started_at;
-                   return is_another && acquires(other.what) && other.who.client == o.who.client &&
-                          other.who.name == o.who.name;
-               });
+               (is_behind_cancelled_call(o) ||
+                std::any_of(calls.begin(), calls.end(), [&](const auto& entry) {
+                    const operation& other = entry.second;
+                    const bool is_another =
+                        other.who.actor != o.who.actor || other.started_at < o.started_at;
+                    return is_another && acquires(other.what) && other.who.client == o.who.client &&
+                           other.who.name == o.who.name;
+                }));
+    }
+
+    /// Returns whether the last request of a cancelled call of this client, for the same name, may
+    /// still have been under way when the operation began.
+    bool is_behind_cancelled_call(const operation& o) const {
+        const auto found = cancelled_at_.find({o.who.client, o.who.name});
+        const duration answer =
+            world_.how.command_timeout + 2 * place_of(o).net.latency() + duration{5};
+        return found != cancelled_at_.end() && found->second + answer >= o.started_at;
     }
 
     /// Returns whether three grants in a row may have come later than their leases lasted. A wait
@@ -196,6 +209,8 @@ private:
     world& world_;
     time_point over_at_{};
     std::map<int, std::size_t> over_; // waits of each client that ended at `over_at_`
+    /// time at which a wait was last cancelled, by client and name
+    std::map<std::pair<int, int>, time_point> cancelled_at_;
 };
 
 /// Checker: a released hold stays released. It is not renewed or requested again, and its owner

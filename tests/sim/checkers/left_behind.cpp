@@ -30,6 +30,7 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
         if (r.what == memory::verb::look) {
             if (!f.request_lost) { // a lost request shows nothing to a new primary
                 known.looked_at = world_.clock.now();
+                known.first_looked_at = std::min(known.first_looked_at, known.looked_at);
                 known.looked_to = static_cast<int>(r.to);
             }
             known.copied = known.copied || f.executed_again;
@@ -118,7 +119,7 @@ void left_behind::check(int name, const std::string& owner, time_point since) {
     const record& known = records_[owner];
     const time_point excused = std::max({since, known.settles_at, world_.replicas.last_trouble()});
     if (!known.copied && !may_be_of_old_primary(known) &&
-        world_.clock.now() - excused > settled_within(name, owner))
+        world_.clock.now() - excused > settled_within(name, owner) + copied_expiry_excess(known))
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
@@ -129,6 +130,15 @@ bool left_behind::may_be_of_old_primary(const record& known) const {
     return world_.replicas.may_show_ghosts() &&
            (known.looked_at < world_.replicas.last_promotion() ||
             known.looked_to != world_.replicas.primary());
+}
+
+/// Returns how much longer than its lease a hold may last that was granted before the last
+/// failover. A replica copies the time of expiry from the clock of the old primary. No later
+/// request makes a lease shorter, and the releases of a lost hold are sent only for the time of its
+/// lease.
+duration left_behind::copied_expiry_excess(const record& known) const {
+    const bool was_copied = known.first_looked_at < world_.replicas.last_promotion();
+    return was_copied ? world_.replicas.clocks_apart() : duration{};
 }
 
 /// A denied permission may be granted again. Longest pause until the client retries, in ms.

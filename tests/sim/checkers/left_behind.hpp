@@ -30,7 +30,8 @@ private:
     /// Requests that were sent for one owner number.
     struct record {
         time_point looked_at{}; ///< time of the last attempt that was not lost
-        int looked_to = 0;      ///< server that received the last attempt
+        time_point first_looked_at = time_point::max(); ///< time of the first such attempt
+        int looked_to = 0;                              ///< server that received the last attempt
         /// time by which the requests have had their effect, or have certainly failed
         time_point settles_at{};
         bool copied = false; ///< a copy of the attempt may arrive after the owner's release
@@ -44,6 +45,7 @@ private:
     void watch_places(int name);
     bool may_be_of_old_primary(const record&) const;
     bool somebody_waits(int client, int name) const;
+    duration copied_expiry_excess(const record&) const;
     duration settled_within(int name, const std::string& owner) const;
     void check_rest(const char* when);
     void check_engine(const sync::engine&, const std::string& of);
