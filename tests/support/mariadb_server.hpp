@@ -18,12 +18,14 @@ struct st_mysql;
 
 namespace holdfast::support {
 
-/// Exception: the server refused a statement.
+/// Exception: the server refused a statement, or the connection failed.
 struct sql_error : std::runtime_error {
     sql_error(unsigned number, const std::string& text)
         : std::runtime_error{std::to_string(number) + ": " + text}
         , code{number} {}
     unsigned code; ///< error number of the server, for example 1205
+    /// Returns whether the connection failed. The client library has the numbers from 2000 to 2999.
+    bool is_of_connection() const { return code >= 2000 && code < 3000; }
 };
 
 /// Session with MariaDB or MySQL. It uses blocking calls and does not use holdfast. Tests use it in
