@@ -389,9 +389,12 @@ TEST_P(Spin, AReleaseWakesNoWaiterOfAMutex) {
     spin_mutex held{other, "lock"};
     holdfast::mutex wanted{home.get(), "lock"}, shelf{other, "shelf"};
     held.lock(lease_time{1h});
+    EXPECT_FALSE(wanted.try_lock()); // so that the server knows the script
+    const std::size_t asked = store().requests();
     std::future<lease> waiting = wanted.async_lock(asio::use_future);
-    ASSERT_TRUE(support::eventually([&] { return store().listeners() > 0; }));
-    (void)wanted.is_locked(); // its second look was sent before that
+    // A waiter asks, subscribes, asks again, and sleeps.
+    ASSERT_TRUE(support::eventually(
+        [&] { return store().listeners() > 0 && store().requests() >= asked + 2; }));
     EXPECT_FALSE(unlocked(held));
     EXPECT_EQ(requests_during([&] {
                   for (int i = 0; i < 20; ++i)
