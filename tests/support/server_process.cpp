@@ -126,12 +126,15 @@ namespace {
 constexpr std::chrono::seconds ready_timeout{60};
 constexpr std::chrono::milliseconds ready_poll{2};
 
+/// Exit status of a child process that cannot execute the program, as in the shell.
+constexpr int exit_not_executable = 127;
+
 /// Executes the program. Allocates no memory: this code runs between fork and exec, and another
 /// thread may have held the allocator's lock at the time of the fork.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(127); // the parent ended before prctl() was called
+        _exit(exit_not_executable); // the parent ended before prctl() was called
     // Start a session of its own. The server would otherwise be in the process group of the test.
     // If the leader of that group ended, the kernel would send SIGCONT to the whole group, and a
     // server that the test has stopped would run again.
@@ -142,7 +145,7 @@ constexpr std::chrono::milliseconds ready_poll{2};
     // and the other ends would not notice when the test closes them.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
-    _exit(127);
+    _exit(exit_not_executable);
 }
 
 /// Returns the environment for the program: the wanted variables, and all variables of this process
@@ -228,12 +231,15 @@ void server_process::launch(std::vector<std::string>& command,
 void server_process::wait_until(const std::function<bool()>& answers, const std::string& name) {
     const auto end = std::chrono::steady_clock::now() + ready_timeout;
     while (!answers()) {
-        const bool ended = waitpid(pid_, nullptr, WNOHANG) == pid_;
+        int status = 0;
+        const bool ended = waitpid(pid_, &status, WNOHANG) == pid_;
         if (ended)
             has_ended();
+        if (ended && WIFEXITED(status) && WEXITSTATUS(status) == exit_not_executable)
+            throw server_unavailable{"there is no " + name};
         if (ended || std::chrono::steady_clock::now() > end) {
             stop();
-            throw server_unavailable{name + " does not start. " + last_words()};
+            throw std::runtime_error{name + " does not start. " + last_words()};
         }
         std::this_thread::sleep_for(ready_poll);
     }
@@ -250,7 +256,7 @@ std::string server_process::last_words() const {
     constexpr std::size_t enough = 4'000;
     if (text.size() > enough)
         text.erase(0, text.size() - enough);
-    return text.empty() ? "It said nothing: is it there?" : "It said: " + text;
+    return text.empty() ? "It printed nothing." : "It printed: " + text;
 }
 
 void server_process::stop() {

@@ -37,7 +37,8 @@ std::vector<server_binary> servers_in(const char* variable);
 /// otherwise the tests are skipped.
 bool servers_are_required();
 
-/// Exception: the server program does not exist or cannot be started.
+/// Exception: the server program does not exist, or this machine has no port or folder for it. A
+/// program that exists and does not start throws another exception, so its tests fail everywhere.
 struct server_unavailable : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -69,8 +70,8 @@ public:
     ~server_process();
 
     /// Starts the program. Calls `answers` again and again, and returns when `answers` returns
-    /// true. Throws `server_unavailable` with the program's output if the program ends before that
-    /// or the timeout passes.
+    /// true. Throws `server_unavailable` if the program does not exist. Throws `std::runtime_error`
+    /// with the program's output if the program ends before that or the timeout passes.
     void start(std::vector<std::string> command, const std::vector<std::string>& environment,
                const std::function<bool()>& answers);
     void stop();      ///< kills the process, like kill -9
