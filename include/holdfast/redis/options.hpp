@@ -113,11 +113,11 @@ struct options {
     /// waiters. If a server reports a change, the client asks for the map at once. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// True: a release grants a `mutex` or a `recursive_mutex` to the client that has waited
-    /// longest, in the same step, and notifies only this client. With many waiting clients, this is
-    /// several times as fast, and each client gets its turn. False: a release notifies all waiting
-    /// clients, and the first request gets the lock. Clients with both settings, and JVMs, may use
-    /// the same lock. docs/protocol/mutex.md has the rules.
+    /// True: a release grants a `mutex`, a `recursive_mutex` or a `fenced_mutex` to the client that
+    /// has waited longest, in the same step, and notifies only this client. With many waiting
+    /// clients, this is several times as fast, and each client gets its turn. False: a release
+    /// notifies all waiting clients, and the first request gets the lock. Clients with both
+    /// settings, and JVMs, may use the same lock. docs/protocol/mutex.md has the rules.
     bool direct_hand_off = false;
 
     /// Form in which releases are published. Outside a cluster, it is always `plain`.

@@ -45,13 +45,14 @@ local function is_turn_of_others()
     return clock.err or clock[2] % 2 == 0
 end
 
--- Grants the lock to the owner of an entry, for the claim time. Returns nil if that is not possible,
--- or else the fencing token as text ('': the mutex is not fenced).
+-- Grants the lock to the owner of an entry, for the claim time. `form` is the letter behind the
+-- owner. Returns the fencing token as text ('': the mutex is not fenced), or nil if the grant is not
+-- possible.
 local function grant_to(owner, form)
     local token = ''
     if form ~= '' then
-        local is_dated, count = string.find(form, 'd'), string.find(form, '+', 1, true) and ARGV[7]
-        local clock = is_dated and redis.call('time') or {0, 1}
+        local count = string.find(form, '+', 1, true) and ARGV[7]
+        local clock = string.find(form, 'd') and redis.call('time') or {0, 1}
         local least = clock[1] * 1000000 + clock[2]
         local first = tokens_for(ARGV[6], tonumber(count or 1), least, false)
         if not first then

@@ -1,4 +1,5 @@
--- Fencing tokens of a mutex. The counter is the greatest token that was granted, or reserved.
+-- Fencing tokens of a mutex. A key counts them: its value is the greatest token that was granted or
+-- reserved.
 
 local tokens_end = 2 ^ 53 -- Lua numbers are exact only below this value
 
