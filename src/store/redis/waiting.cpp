@@ -294,8 +294,9 @@ asio::awaitable<void> counter_place::leave() {
     subscriber_.reset();
     if (!must_leave())
         co_return;
-    const time_point deadline = context_.time.now() + server_.command_timeout();
-    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
+    const duration timeout = server_.command_timeout();
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number,
+                                                    context_.time.now() + timeout, timeout);
     const remembered as{where, context_.request_memory};
     missing_permissions_.note(in_time_, co_await revoke_permits(server_, want_, as));
     attempts_.left();

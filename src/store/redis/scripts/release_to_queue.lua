@@ -46,8 +46,8 @@ local function is_turn_of_others()
 end
 
 -- Grants the lock to the owner of an entry, for the claim time. `form` is the letter behind the
--- owner. Returns the fencing token as text ('': the mutex is not fenced), or nil if the grant is not
--- possible.
+-- owner. Returns the fencing token as text, or an empty text if the mutex is not fenced. If the
+-- grant is not possible, returns nil.
 local function grant_to(owner, form)
     local token = ''
     if form ~= '' then
