@@ -79,10 +79,9 @@ if verb == 'add' then
     return change_by(amount)
 elseif verb == 'take_back' then
     return change_by(-amount)
-elseif verb == 'set' then
+elseif verb == 'set' or verb == 'set_new' and not stored then
+    -- Subtract the held permits also for set_new: a cleaner may have deleted the number alone.
     return change_by(amount - there - redis.call('zcount', KEYS[2], '(' .. now, '+inf'))
-elseif verb == 'set_new' and not stored then
-    return change_by(amount)
 elseif verb == 'erase' and (stored or redis.call('exists', KEYS[2]) == 1) then
     local said = answer(1, 0)
     change('del', KEYS[1], KEYS[2])
