@@ -58,7 +58,7 @@ bool take_away(holdfast::client&, const std::string& name, const holdfast::lock_
 /// Types of counters that may have the name.
 struct possible_counters {
     std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty: the type
+    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty if the type
     /// is certain.
     std::optional<std::int64_t> number{};
 };

@@ -39,7 +39,7 @@ struct node_state {
 using node_list = std::list<node>;
 
 /// Connects to all nodes. `outage` is the longest time that a call waits for a node that cannot be
-/// reached; a value in the URL has priority. Empty: the usual time.
+/// reached. A value in the URL has priority. If both are missing, calls wait for the usual time.
 node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
 /// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.

@@ -434,7 +434,7 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// True: --hold-for has ended, because its time has passed, a signal has arrived, or the lock
+    /// Whether --hold-for has ended, because its time has passed, a signal has arrived, or the lock
     /// was lost.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;

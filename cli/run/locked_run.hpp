@@ -22,7 +22,7 @@ namespace cli {
 /// Reaction to a lost lock: the signal for the command, and the time from that signal until KILL.
 struct on_loss {
     int signal = SIGTERM;
-    /// Time until KILL. Empty: as long as the lease allows.
+    /// Time from the signal until KILL. If empty, KILL comes as late as the lease allows.
     std::optional<std::chrono::duration<double>> grace{};
 };
 

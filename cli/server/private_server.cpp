@@ -234,7 +234,7 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder is not where the user wanted it. Empty: the folder is there.
+    /// Why the folder is not where the user wanted it. Empty if the folder is there.
     std::string trouble;
 };
 

@@ -18,7 +18,7 @@ namespace holdfast {
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    /// Lease time of the permits, instead of the lease time of the client. Leases are renewed as
+    /// Lease time of the permits. It replaces the lease time of the client. Leases are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
@@ -56,8 +56,8 @@ struct permit_options {
 /// *Order.* Waiting callers of one client are served in order of arrival, so a caller that needs
 /// many permits is never starved by callers that need few. Between processes there is no order. The
 /// client can hand a released lease over to its own next caller, without a request to the store, if
-/// that caller waits for the same number of permits. The limits of `options::hand_off` apply. After
-/// a call of `lease::permit_ids()`, the lease is not handed over.
+/// that caller waits for the same number of permits. Such a hand-over is limited by
+/// `options::hand_off`. After a call of `lease::permit_ids()`, the lease is not handed over.
 ///
 /// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
 /// errors, in cancellation, and without a running executor. The other functions behave like the
@@ -83,7 +83,7 @@ public:
     leased_semaphore(client& home, lock_name name, leased_options how = {});
     ~leased_semaphore();
 
-    /// Acquires the permits. Returns their lease, or throws.
+    /// Acquires the permits, and waits if too few are free. Returns their lease, or throws.
     lease acquire(std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return lease_of({permits, {.cancel = std::move(cancel)}});
     }
@@ -118,7 +118,7 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// Tries to acquire the permits until a deadline, which can be on any clock; see
+    /// Tries to acquire the permits until a deadline, which can be a time of any clock; see
     /// try_acquire_for(). The time that remains is computed once, at the start.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,

@@ -21,10 +21,10 @@ struct quorum_options {
     duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. After a restart, a
     /// node's vote does not count for this time, because the node may have forgotten its grants.
-    /// Empty: the lease time of this object, which is also the minimum.
+    /// The default (empty) is the lease time of this object, which is also the minimum.
     std::optional<lease_time> longest_lease{};
-    /// True: every node keeps all its grants across a restart, because it writes each change to
-    /// disk before it replies. The vote of a restarted node then counts at once.
+    /// Promise of the user that every node keeps all its grants across a restart, because it writes
+    /// each change to disk before it replies. If true, the vote of a restarted node counts at once.
     bool nodes_remember = false;
     /// Number of replicas of each node that must confirm its vote, and each renewal of the vote.
     /// Overrides `options::required_replicas` of the node's own client.
@@ -91,9 +91,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
-    /// `recursion::counted`.
+    /// Completes with a second lease for the hold that the lease `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have the
+    /// option `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

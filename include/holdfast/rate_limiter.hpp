@@ -53,7 +53,8 @@ public:
     /// not allowed, or if the store does not support rate limiters.
     rate_limiter(client& home, lock_name name, limiter_options how = {});
 
-    /// Draws the permits. Returns when they are drawn, or throws.
+    /// Draws the permits, and waits if the rate does not allow them yet. Returns when the permits
+    /// are drawn, or throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }

@@ -7,7 +7,7 @@ namespace holdfast {
 
 /// Options of `shared_mutex`, for its readers' side and its writers' side.
 struct shared_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;

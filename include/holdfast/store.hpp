@@ -13,8 +13,8 @@
 // the hold.
 //
 // Users need this header only to write a store of their own. All functions are called on the
-// client's executor, one at a time, except `bounds()` and `objection_to()`. Any thread may call
-// these two functions.
+// client's executor, one at a time, except `bounds()` and `objection_to()`. These two functions may
+// be called on any thread.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -126,11 +126,11 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// True: the caller renews the hold. The store may then grant a shorter lease than
-    /// `lease_time` at first; `answer::term` and `answer::counts_from` say for how long.
+    /// Whether the caller renews the hold. If so, the store may first grant a shorter lease than
+    /// `lease_time`: `answer::term` is its length, and `answer::counts_from` is its beginning.
     bool renewed = false;
-    /// For a shared lock: number of this client's other owner (read or write), which also holds the
-    /// lock and keeps it. 0: there is no such owner.
+    /// For a shared lock: number of this client's other owner (reader or writer), which already
+    /// holds the lock and keeps it. 0 if there is no such owner.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait after the last reader has left. The store
     /// itself sets this value.
@@ -150,17 +150,17 @@ struct answer {
     std::uint64_t token = 0;
     /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
     std::uint32_t tokens = 0;
-    /// If granted: the moment at which the lease began; the lease lasts for `term` from this
-    /// moment. Empty: the lease began when the caller sent its request. A store sets a moment only
-    /// if `ask::renewed` was true in the request.
+    /// If the lock was granted: the moment at which the lease began. The lease lasts for `term`
+    /// from this moment. If empty, the lease began when the caller sent its request. A store sets
+    /// this field only if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
-    /// Time that was left at the store just before this request. For a renewal: the time of the
-    /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
-    /// is unknown, or no other client can change it.
+    /// Time that was left at the store just before this request. For a renewal, it is the time of
+    /// the renewed hold. For a grant, it is the time of the other owners who share the lock. Empty
+    /// if the time is unknown, or if no other client can change it.
     std::optional<duration> left_before{};
-    /// True: the store's reply says whether the lock is free. False: no request was sent, or the
-    /// reply came too late. If an earlier attempt of the call failed, the caller must then report
-    /// that failure.
+    /// True if the store's reply says whether the lock is free. False if no request was sent, or if
+    /// the reply came too late. If it is false and an earlier attempt of the call failed, the
+    /// caller must report that failure.
     bool answered = true;
 };
 
@@ -216,8 +216,8 @@ struct renewal_options {
     /// Time after which replies are of no use. A request that was sent and has no reply at this
     /// time fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
-    /// True: an earlier request for the same holds got no reply. The store then sends this request
-    /// over another connection, if it has one.
+    /// True if an earlier request for the same holds got no reply. The store then sends this
+    /// request over another connection, if it has one.
     bool elsewhere = false;
 };
 
@@ -277,17 +277,18 @@ struct limits {
     std::size_t name_bytes_max = 64 * 1024;
     /// Every call of a lock_store ends within this time.
     duration time_limit = std::chrono::seconds{3};
-    /// True: a hold at the store lasts as long as the client's session there. The validity in a
-    /// reply is then the remaining session time, whatever lease was requested. Every renewal
-    /// request extends the session, even if it requests no lease time. The client (`engine`) ends
-    /// each lease by its own clock, and then releases the lock. If a release or a call of leave()
-    /// was not acknowledged, the store itself repeats it as long as the session exists.
+    /// True if a hold at the store lasts as long as the client's session there (ZooKeeper). The
+    /// validity in a reply is then the remaining session time, whatever lease was requested. Every
+    /// renewal request extends the session, even if it requests no lease time. The client
+    /// (`engine`) ends each lease by its own clock, and then releases the lock. If a release or a
+    /// call of leave() was not acknowledged, the store itself repeats it as long as the session
+    /// exists.
     bool by_session = false;
     /// Maximum of `hold::replicas`. Zero: the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
     /// Maximum time between two requests about the same read hold, even if its lease is fixed.
     /// Other programs may shorten a read hold at any time, and the request restores its remaining
-    /// time. `duration::max()`: no other program shortens read holds.
+    /// time. `duration::max()` means that no other program shortens read holds.
     duration read_request_max = duration::max();
     /// Usual length of an outage. Calls retry for this time. It is longer for stores in which
     /// another server takes over when a server dies.
@@ -377,7 +378,7 @@ struct forced {
 class inspector {
 public:
     virtual ~inspector() = default;
-    /// Returns the holders of the lock; empty: it is free.
+    /// Returns the holders of the lock. The result is empty if the lock is free.
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0;
 
     /// Removes the lock from `only_from`, or from any holder if `only_from` is empty. `only_from`
@@ -447,11 +448,11 @@ public:
 /// identities, to find out whether two of them are the same server.
 struct server_identity {
     /// Text that identifies the server. It is the same on every connection to the server, and
-    /// different for every other server, of any type. Empty: the identity is unknown.
+    /// different for every other server, of any type. Empty if the identity is unknown.
     std::string id{};
-    /// The server may have forgotten everything from before this time. `time_point::min()`: the
-    /// server forgets nothing. Empty: the time is unknown; a quorum that contains this server is
-    /// then reported as impaired.
+    /// Time since when the server has kept its data. The server may have forgotten everything from
+    /// before this time. `time_point::min()` means that the server forgets nothing. Empty if the
+    /// time is unknown; a quorum with this server then reports the event `impaired`.
     std::optional<time_point> forgets_before{};
 };
 

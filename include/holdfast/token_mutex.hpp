@@ -9,7 +9,7 @@ namespace holdfast {
 ///
 ///     holdfast::token_mutex stock{client, "stock:42", {.lease = holdfast::lease_time{10s}}};
 struct token_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
@@ -40,9 +40,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
-    /// `recursion::counted`.
+    /// Completes with a second lease for the hold that the lease `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have the
+    /// option `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

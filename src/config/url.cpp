@@ -48,7 +48,8 @@ store_factory zookeeper_store(store_url& url) {
 }
 
 /// URL scheme of the core library. An error message lists the schemes; `followed_by` is the text
-/// that follows this scheme's name in that list. Empty: the list does not contain the scheme.
+/// that follows this scheme's name in that list. If it is empty, the list does not contain the
+/// scheme.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;

@@ -43,7 +43,7 @@ struct parts {
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
-    /// False: error messages must not show any part of the URL, because each part may belong to a
+    /// False if error messages must not show any part of the URL, because each part may belong to a
     /// password. This is the case if an '@' follows the host, because a password may contain an
     /// unencoded '/', '?' or '#'. It is also the case if a parameter is a password, because that
     /// password may contain an unencoded '&'.

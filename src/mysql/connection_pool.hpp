@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// Connection that the request got. Null: the request has no connection yet.
+    /// Connection that the request got. Null if the request has no connection yet.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -48,7 +48,8 @@ struct pooled_connection {
     const std::shared_ptr<server_connection> at;
     server_info who;
     bool taken = false; ///< true: a request uses the connection now
-    /// True: reserved for waiters in GET_LOCK, so ordinary requests do not use it.
+    /// Whether the connection is reserved for waiters in GET_LOCK. Ordinary requests do not use
+    /// such a connection.
     bool to_wait_on = false;
     bool kept = false;           ///< true: a waiter has reserved the connection
     bool in_transaction = false; ///< true: a transaction was left open on it

@@ -48,7 +48,7 @@ public:
 
 private:
     const bool needed_;
-    // True: a SIGPIPE was pending before the calls, so the guard must leave it pending.
+    // Whether a SIGPIPE was pending before the calls. If so, the guard must leave it pending.
     bool was_pending_ = false;
     sigset_t before_{};
 };

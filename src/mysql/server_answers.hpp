@@ -40,7 +40,8 @@ net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 /// The server's answer to one of several statements.
 struct statement_answer {
     result what{};
-    /// True: a transaction is open after this answer. After an error the value has no meaning.
+    /// Whether a transaction is open on the connection after this answer. After an error, the value
+    /// has no meaning.
     bool open = false;
 };
 
@@ -76,7 +77,7 @@ struct server_info {
     /// for all addresses of the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    /// False: this Galera node does not belong to a cluster that accepts writes.
+    /// False if this server is a Galera node that does not belong to a cluster that accepts writes.
     bool is_ready = true;
 };
 

@@ -108,22 +108,22 @@ struct call_options {
     /// request was not sent, otherwise as outcome_unknown. A call never waits longer than
     /// `command_timeout()`, even if the deadline is later.
     time_point answer_by = time_point::max();
-    /// True: an earlier request of the same kind got no reply, so this request uses another
+    /// True if an earlier request of the same kind got no reply. This request then uses another
     /// connection.
     bool elsewhere = false;
-    /// True: the request may exceed `requests_max`. Only releases and renewals may set this option.
-    /// The number of these requests is limited, too, because each hold has at most one release or
-    /// renewal under way.
+    /// Whether the request may exceed `requests_max`. Only releases and renewals may set this
+    /// option. The number of these requests is limited, too, because each hold has at most one
+    /// release or renewal under way.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
     /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
     /// replicas: at least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// True: if the keys are at several servers during a slot migration, the call fails at once,
-    /// without retries. The caller can then send a separate request for each key.
+    /// Whether the caller can send a separate request for each key. If so, the call fails at once,
+    /// without retries, if the keys are at several servers during a slot migration.
     bool divisible = false;
-    /// True: sends the command ASKING before the request, because a server that is importing a slot
+    /// Whether to send the command ASKING before the request. A server that is importing a slot
     /// serves the keys of that slot only after ASKING.
     bool asking = false;
 };

@@ -33,7 +33,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
-    /// True: the server replies to ROLE and is no replica.
+    /// True if the server replies to ROLE and is not a replica.
     bool tells_role = false;
     /// Id of the server process. A restarted server has a new id. Empty if unknown.
     std::string run_id;

@@ -34,8 +34,8 @@ namespace {
 /// of a client identity.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    // Value of fork_generation() when the generator was seeded; empty: the generator is not seeded
-    // yet.
+    // Value of fork_generation() when the generator was seeded. Empty if the generator is not
+    // seeded yet.
     std::optional<std::uint64_t> seeded_in{};
 
     std::uint64_t operator()() {

@@ -26,7 +26,7 @@ bool monitor::is_inside() const {
 
 namespace {
 
-// Innermost inline call of this thread that has not ended yet; null: there is none.
+// Innermost inline call of this thread that has not ended yet. Null if there is none.
 thread_local inline_call* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {

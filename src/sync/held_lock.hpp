@@ -35,7 +35,8 @@ struct grant {
     /// may execute an earlier request whose reply was lost, even after the release.
     time_point settled_at;
     std::optional<duration> left_before{}; ///< see `answer::left_before`
-    /// True: `term` is shorter than the lease, because no request has asked for the whole lease.
+    /// Whether `term` is shorter than the lease, because no request has asked for the whole lease
+    /// yet.
     bool is_brief = false;
 };
 
@@ -128,8 +129,8 @@ public:
     /// Returns the length of time from which the dates of renewals, warnings and hand-overs are
     /// computed: the lease, or the time that the store granted last if that is shorter (a session).
     duration effective_lease() const { return std::min(lease_, given_); }
-    /// Returns the time that the store granted last, and would grant to a new owner.
-    /// `duration::max()`: the store grants any requested lease.
+    /// Returns the time that the store granted last, and would grant to a new owner. Returns
+    /// `duration::max()` if the store grants any requested lease.
     duration given() const { return given_; }
     /// Returns whether the hold would end too early without renewal requests. This is so if the
     /// hold is renewed, or if its lease is longer than the session.
@@ -201,8 +202,8 @@ public:
     /// Returns whether note_wish() was called. Such a hold is released at the store, and not passed
     /// on within this client.
     bool was_asked() const { return received_wish().has_value(); }
-    /// Sets the alarm that rings when the hold ends; null: none. It belongs to the coroutine that
-    /// listens for wishes.
+    /// Sets the alarm that rings when the hold ends, or removes it (null). The alarm belongs to the
+    /// coroutine that listens for wishes.
     void set_wish_alarm(alarm* wake) { wishes_->wake = wake; }
     /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
     /// ended before.

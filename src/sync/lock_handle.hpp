@@ -72,7 +72,7 @@ public:
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
-    /// Returns the fencing token; 0: the lock has no tokens.
+    /// Returns the fencing token, or 0 if the lock has no tokens.
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }

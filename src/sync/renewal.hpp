@@ -62,9 +62,9 @@ public:
     /// is sent after the reply to that request, because that reply may describe an older state.
     void request_soon(held_lock&);
 
-    /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
-    /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
-    /// over a tenth of the shortest lease of these holds.
+    /// Checks the holds whose names `which` selects, because the store may have forgotten them. If
+    /// `which` is empty, checks all holds. If `urgent` is true, the checks are sent at once.
+    /// Otherwise they are spread over a tenth of the shortest lease of these holds.
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
     /// Returns how many times revalidate() was called. If the number has changed while a lock was
@@ -89,7 +89,8 @@ private:
     /// Content of one request. Holds whose requests have the same content share one request.
     struct request_content {
         duration lease_time;
-        /// False: the request only checks holds with a fixed lease, and does not move their expiry.
+        /// False if the request only checks holds with a fixed lease, and does not move their
+        /// expiry.
         bool renews;
         std::uint8_t replicas; ///< number of replicas that must confirm the renewal
         bool elsewhere;        ///< true: an earlier request got no reply in time

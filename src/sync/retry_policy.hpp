@@ -74,7 +74,7 @@ public:
     explicit retry_policy(engine& home)
         : retry_policy{home, home.bounds().time_limit} {}
     /// Creates the policy for attempts that take at most `longest`. An attempt that takes longer
-    /// includes a pause of the process. `duration::max()`: an attempt may take any time.
+    /// includes a pause of the process. With `duration::max()`, an attempt may take any time.
     retry_policy(engine& home, duration longest)
         : home_{home}
         , longest_{longest}

@@ -31,7 +31,7 @@ enum class node_mode : std::int32_t {
 struct node_stat {
     std::int64_t czxid = 0; ///< zxid of the transaction that created the node
     std::int64_t mzxid = 0;
-    /// Id of the session that owns the ephemeral node. 0: the node is not ephemeral.
+    /// Id of the session that owns the ephemeral node. 0 if the node is not ephemeral.
     std::int64_t ephemeral_owner = 0;
     std::int64_t made_at = 0; ///< creation time, in ms since 1970 by the leader's clock
     std::int32_t version = 0;
@@ -75,7 +75,7 @@ struct session_state {
 /// Report of one server of the list about itself.
 struct server_seen {
     std::string address{};
-    /// Why the server serves no clients, or did not reply. Empty: the server serves clients.
+    /// Why the server serves no clients, or did not reply. Empty if the server serves clients.
     std::string trouble{};
     duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported

@@ -48,7 +48,7 @@ public:
 
     /// Wakes the thread, because its request is settled or because the thread must read the socket
     /// now. The thread may also wake without a reason. `by` is the inline caller that wakes this
-    /// thread; null: the background thread wakes it.
+    /// thread. It is null if the background thread wakes it.
     void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();

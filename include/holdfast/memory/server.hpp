@@ -57,9 +57,9 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Function that returns how long after an announcement a client learns of the new primary. Empty:
-/// the client misses the announcement. It then learns of the new primary only if it sends a request
-/// to a machine that is a replica by then.
+/// Function that returns how long after an announcement a client learns of the new primary. If the
+/// function returns nothing, the client misses the announcement. The client then learns of the new
+/// primary only if it sends a request to a machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
 /// Settings of one client's connection to the server. The two functions are called on the executor
@@ -67,8 +67,8 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement of a new primary. Empty: the client learns of each announcement
-    /// at once.
+    /// Called for each announcement of a new primary. If the function is empty, the client learns
+    /// of each announcement at once.
     notice_function notices{};
 };
 

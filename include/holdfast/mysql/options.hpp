@@ -34,10 +34,12 @@ struct options {
     /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
 
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
-    /// File with the server's public key (PEM). It encrypts the password on a connection without
-    /// TLS (`caching_sha2_password`). Empty: the client accepts any key that the other side sends.
+    /// File with the server's public key (PEM). On a connection without TLS, the client encrypts
+    /// the password with this key (`caching_sha2_password`). If empty, the client accepts any key
+    /// that the other side sends.
     std::string server_key_file{};
     std::string user{};
     secret password{};
@@ -49,10 +51,11 @@ struct options {
     /// waiter waits for a notification; all other waiters poll.
     std::size_t connections_max = 8;
     std::size_t wait_connections_max = 8;
-    /// True: waiters use user locks (`GET_LOCK`) as notifications. False: all waiters poll. User
-    /// locks are never used on Galera and other clusters where each server has its own user locks.
+    /// Whether a release may wake a waiter by a user lock (`GET_LOCK`). If false, all waiters poll.
+    /// User locks are never used on Galera and other clusters where each server has its own user
+    /// locks.
     bool bell = true;
-    /// True: from time to time, this client deletes rows that were not used for a day.
+    /// Whether this client deletes, from time to time, the rows that were not used for a day.
     bool sweep = false;
 
     /// Timeout for address lookup, connect and login together; rounded up to seconds. 1 ms to 1

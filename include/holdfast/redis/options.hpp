@@ -37,8 +37,8 @@ struct sentinel_options {
     std::string user{};
     secret password{};
     std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
-    /// True: the client never sends the login of the Redis servers to the Sentinels. If `user` and
-    /// `password` are both empty, the client then does not log in at the Sentinels.
+    /// If true, the client never sends the user and password of the Redis servers to the Sentinels.
+    /// If `user` and `password` are both empty, too, the client does not log in to the Sentinels.
     bool own_login = false;
 };
 
@@ -73,7 +73,8 @@ struct options {
     std::optional<sentinel_options> sentinel{}; ///< if set, `host` and `port` are not used
     /// If this is set, `host` and `port` are not used, and `database` must be 0.
     std::optional<cluster_options> cluster{};
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
 
     std::string user{}; ///< empty: the server's default user
@@ -113,11 +114,11 @@ struct options {
     /// waiters. If a server reports a change, the client asks for the map at once. 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// True: a release grants a `mutex` or a `recursive_mutex` to the client that has waited
-    /// longest, in the same step, and notifies only this client. With many waiting clients, this is
-    /// several times as fast, and each client gets its turn. False: a release notifies all waiting
-    /// clients, and the first request gets the lock. Clients with both settings, and JVMs, may use
-    /// the same lock. docs/protocol/mutex.md has the rules.
+    /// If true, a release grants a `mutex` or a `recursive_mutex` to the client that has waited
+    /// longest, in the same step, and notifies only this client. If many clients wait, this is
+    /// several times as fast, and each client gets its turn. If false, a release notifies all
+    /// waiting clients, and the first request gets the lock. Clients with both settings, and JVMs,
+    /// may use the same lock. docs/protocol/mutex.md has the rules.
     bool direct_hand_off = false;
 
     /// Form in which releases are published. Outside a cluster, it is always `plain`.

@@ -41,7 +41,7 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    /// Path that already exists at the servers; all other paths are relative to it. Empty: paths
+    /// Path that already exists at the servers; all other paths are relative to it. If empty, paths
     /// begin at the root of the ensemble.
     std::string chroot{};
 
@@ -49,12 +49,13 @@ struct options {
     /// needed. Use a new path after the ensemble was restored or emptied; otherwise fencing tokens
     /// become smaller.
     std::string root = "/holdfast";
-    /// True: the name of a lock is its path, as in Curator, and `root` is not used.
+    /// If true, the name of a lock is its path, as in Curator, and `root` is not used.
     bool names_are_paths = false;
     node_form form = node_form::curator;
     node_acl acl = node_acl::open;
 
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};

@@ -74,7 +74,7 @@ class command_connection final : public std::enable_shared_from_this<command_con
                                  private channel_handler {
 public:
     /// Creates the connection. `replicas` is the number of replicas that must confirm each request
-    /// on this connection. 0: no confirmation is needed.
+    /// on this connection. 0 means that no confirmation is needed.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().

@@ -285,8 +285,8 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// True: the user and password belong to other servers. If this server refuses them, the client
-    /// asks it without a login.
+    /// True if the user and password belong to other servers. If this server refuses them, the
+    /// client connects without a login.
     bool may_be_refused;
 };
 

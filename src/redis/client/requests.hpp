@@ -66,7 +66,7 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_options options;
-    /// True: send EVAL instead of EVALSHA, because the server does not know the script.
+    /// Whether to send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
     /// State of the request, used by the pipeline only. `apart` means that the request is in no

@@ -54,8 +54,8 @@ struct reply {
     std::string confirmation_refused{};
 
     /// Estimate of the clock of the server that replied. Code that reads a reply with the server's
-    /// time may improve the estimate. Each connection has its own estimate. Null: the reply did not
-    /// come over a connection.
+    /// time may improve the estimate. Each connection has its own estimate. Null if the reply did
+    /// not come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 

@@ -30,7 +30,7 @@ struct listener {
         : wake{w} {}
     alarm& wake;
     std::string last_message{};
-    /// Alarm of a caller that waits for the confirmation of the subscription. Null: no caller
+    /// Alarm of a caller that waits for the confirmation of the subscription. Null if no caller
     /// waits.
     std::unique_ptr<alarm> settled;
     channel* where = nullptr; ///< null if not subscribed any more
@@ -51,10 +51,11 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True: the server refused the plain subscription, and has not replied to the sharded
+    /// True if the server refused the plain subscription, and has not replied to the sharded
     /// subscription yet.
     bool halved = false;
-    /// True: a message may have been missed, so the next confirmation wakes the listeners.
+    /// True if a message may have been missed. The next confirmation of a subscription then wakes
+    /// the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
     /// Time at which to end a subscription without listeners, or to retry after a refusal.

@@ -144,7 +144,8 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<topology_inspector> topology_inspector_;
-    // Index: the node number. Null: the node was never used, or is no longer used.
+    // Connections to the nodes; the index is the number of the node. Null if the node was never
+    // used, or is no longer used.
     std::vector<shared_server> servers_;
     // The changes that were reported last: addresses of the two servers, and the time.
     std::map<std::pair<std::string, std::string>, time_point> reported_;

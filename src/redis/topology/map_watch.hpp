@@ -33,9 +33,10 @@ public:
     };
     struct plan {
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
-        /// True: no member replied in the last round, so seeds and former nodes are asked, too.
+        /// True if no member replied in the last round. The next round then also asks the seeds and
+        /// the former nodes.
         bool lonely = false;
-        /// True: most seeds have not confirmed the map yet, so all seeds are asked, too.
+        /// True if most seeds have not confirmed the map yet. Each round then also asks all seeds.
         bool is_start = false;
         std::vector<server_address> seeds;
     };

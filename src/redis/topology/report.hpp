@@ -121,7 +121,7 @@ struct server_report {
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
     std::optional<disagreement> other_view{};
-    /// True: lock channels have subscribers in the plain form.
+    /// Whether lock channels have subscribers in the plain form.
     std::optional<bool> plain_listeners{};
     std::optional<bool> shard_listeners{};
 };

@@ -92,7 +92,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // True: all these replies have a smaller epoch than the known epoch.
+        // True if all these replies have a smaller epoch than the known epoch.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas

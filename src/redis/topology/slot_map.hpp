@@ -54,7 +54,7 @@ struct redirection {
 
     bool refresh = false;     ///< true: request a new slot map
     bool pause_first = false; ///< true: pause for 50 to 250 ms before the next attempt
-    /// True: close the connections, because the server cannot serve locks.
+    /// Whether to close the connections, because the server cannot serve locks.
     bool cut = false;
 };
 

@@ -46,8 +46,8 @@ struct sent_request : request {
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    /// Time on the server's clock after which the server refuses this attempt to take a lock.
-    /// Empty: this client has no estimate of the server's clock yet.
+    /// Time on the server's clock after which the server refuses this attempt to take a lock. Empty
+    /// if this client has no estimate of the server's clock yet.
     std::optional<std::chrono::microseconds> deadline{};
 };
 
@@ -65,7 +65,7 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
     time_point forgets_before; ///< value of server_state::forgets_before() at that time
-    /// Why fewer replicas than required have confirmed the request. Empty: enough replicas have
+    /// Why fewer replicas than required have confirmed the request. Empty if enough replicas have
     /// confirmed it.
     std::string unconfirmed{};
     /// Estimate of the server's clock for this connection.

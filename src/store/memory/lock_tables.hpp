@@ -98,12 +98,13 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
-    /// lock. Empty: the lease never expires.
+    /// lock. Empty if the lease never expires.
     std::optional<duration> left{};
     std::uint64_t token = 0; ///< first token of the grant, if a fenced lock is granted
     bool queued = false;     ///< true: the lock is busy, and the owner is in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     /// For a busy lock: true if the holder notifies waiters when it releases the lock.
     bool holder_tells = true;
@@ -130,10 +131,10 @@ public:
     /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty: the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the remaining lease of this holder; `duration::max()`: it never ends. The result is
-    /// empty if the owner does not hold the lock.
+    /// Returns the remaining lease of this holder, or `duration::max()` if the lease never ends.
+    /// The result is empty if the owner does not hold the lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -153,7 +154,7 @@ public:
     /// hand the lock over.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted, or reserved for grants, even if the lock does
-    /// not exist any more. 0: no token was granted.
+    /// not exist any more. Returns 0 if no token was granted.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
@@ -203,7 +204,7 @@ public:
     /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty: the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 

@@ -59,7 +59,8 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    // For each machine, the stream of data that it receives from its primary. Null: it has none.
+    // For each machine, the stream of data that it receives from its primary. Null if the machine
+    // has no primary.
     std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};

@@ -140,8 +140,8 @@ struct count_record {
     /// Set for a change. Request number 0 means a foreign program.
     const counter_change* changed = nullptr;
     /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
-    /// a leased semaphore, it is the number of all permits, held and free. Empty: there is no such
-    /// counter, or it is a rate limiter.
+    /// a leased semaphore, it is the number of all permits, held and free. Empty if there is no
+    /// such counter, or if it is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
     bool granted = false; ///< true: permits were taken, or the change was made
@@ -150,7 +150,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     forced what{};
 };
@@ -185,9 +186,9 @@ public:
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
-    /// Returns the remaining lease of the single holder of a lock; `duration::max()`: it never
-    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
-    /// lock.
+    /// Returns the remaining lease of the single holder of a lock, or `duration::max()` if the
+    /// lease never ends. The result is empty if this owner does not hold the lock, or if the lock
+    /// is a read-write lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). look() explains
     /// `deadline`.
@@ -200,7 +201,8 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+        /// If another kind of lock or counter uses the name: that kind, as text for messages.
+        /// Otherwise null.
         const char* other = nullptr;
     };
     /// Stores a wish for the present owners of a lock; see `wish_store`.

@@ -137,7 +137,8 @@ struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
     counter_now now{};
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 

@@ -75,8 +75,8 @@ asio::awaitable<attempt> change_once(request_context&, const counter_change&, ti
 
 /// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter. For permits: the total, including held permits. Empty: the counter
-    /// does not exist.
+    /// Value of the counter. For permits, it is the total, including held permits. Empty if the
+    /// counter does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
     bool that_permit_is_held = false; ///< true: the permit in the request is held
@@ -86,7 +86,7 @@ struct counter_now {
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
-    /// The new value; empty: the counter and all its holds are deleted.
+    /// The new value of the counter. Empty if the counter and all its holds are deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;

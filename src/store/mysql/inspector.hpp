@@ -47,7 +47,7 @@ private:
 /// Selection of the holds that are ended by force.
 struct force_options {
     lock_name name;
-    /// Owner whose hold is to be ended. Empty: the holds of all owners are ended.
+    /// Owner whose hold is to be ended. If empty, the holds of all owners are ended.
     std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };

@@ -32,7 +32,8 @@ struct attempt_terms {
     /// Value that is used only once. The first statement of a transaction writes it into a row, so
     /// that the later statements find the row.
     std::string touched{};
-    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. Empty: none.
+    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. If empty, no
+    /// user lock is taken.
     std::string bell{};
 };
 

@@ -122,14 +122,16 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// If busy: remaining time of the holder. Empty: the time is very long or has no limit.
+    /// If the lock is busy: remaining time of the holder. Empty if this time is very long or has no
+    /// limit.
     std::optional<duration> left{};
     /// Time of the server. Zero: the answer does not contain it.
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
     /// If granted: whether this connection also has the lock's user lock (GET_LOCK).
     bool has_bell = false;
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 

@@ -32,9 +32,9 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether the object still waits for the user lock (GET_LOCK). False: the user lock
-    /// was granted, or there is no connection for the wait. In both cases the caller polls. When
-    /// the wait ends, the alarm `wake` rings.
+    /// Returns whether the object still waits for the user lock (GET_LOCK). Returns false if the
+    /// user lock was granted, or if there is no connection for the wait. In both cases the caller
+    /// polls. When the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock (GET_LOCK) now; the attempt must use this

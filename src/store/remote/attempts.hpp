@@ -42,7 +42,7 @@ struct attempt {
     bool heard_late = false;    ///< this client may miss notifications now
     bool queued = false;        ///< the owner is now in the store's queue
     bool joined_now = false;    ///< the owner joined the queue with this request
-    /// True: the owner's time in the queue was not extended, because memory is full.
+    /// True if the owner's time in the queue was not extended, because the server's memory is full.
     bool place_stays = false;
     /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
     /// then the server refuses no request as late.
