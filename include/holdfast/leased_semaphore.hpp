@@ -126,18 +126,18 @@ public:
         return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
-    /// Gives back one permit of any holder. Its id comes from `lease::permit_ids()` or Redisson's
-    /// `acquire()`. Returns false if the id is unknown or its lease has expired. The holder loses
-    /// the permit: at once if its lease belongs to this client, otherwise at its next renewal.
-    /// Throws `invalid_argument` if the id is not 32 hexadecimal digits.
+    /// Gives back one permit of any holder. The id of the permit comes from `lease::permit_ids()`
+    /// or Redisson's `acquire()`. Returns false if the id is unknown or its lease has expired. The
+    /// holder loses the permit: at once if its lease belongs to this client, otherwise at its next
+    /// renewal. Throws `invalid_argument` if the id is not 32 hexadecimal digits.
     bool release(std::string_view permit_id);
-    /// Changes the lease of one permit of any holder. The lease then ends after `lasts` from now.
-    /// Returns false if the id is unknown or its lease has expired.
+    /// Changes the lease of one permit of any holder. The lease then ends when the time `lasts` has
+    /// passed from now. Returns false if the id is unknown or its lease has expired.
     ///
-    /// A holder that renews its lease extends the lease again. If the holder has a fixed lease and
-    /// belongs to this client, it learns of the new end at once. A holder in another client learns
-    /// of the new end at its next request, after at most a third of its lease. Until then that
-    /// holder relies on the old end, so do not shorten a lease that another client uses.
+    /// A holder that renews its lease will extend the lease again. If the holder has a fixed lease
+    /// and belongs to this client, it learns of the new end at once. A holder in another client
+    /// learns of the new end at its next request, after at most a third of its lease. Until then,
+    /// the holder relies on the old end, so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if
@@ -150,10 +150,10 @@ public:
     /// Adds permits. A negative number removes permits; the number of free permits may then be
     /// negative for a while.
     void add_permits(std::int64_t permits);
-    /// Returns the number of free permits; it may be out of date when it arrives. A negative number
-    /// -n means that n permits must be given back before the number is zero.
+    /// Returns the number of free permits. The number may be out of date when it arrives. A
+    /// negative number -n means that n permits must be given back before the number is zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
-    /// Returns the number of permits that are held, by all clients.
+    /// Returns the number of permits that all clients together hold.
     [[nodiscard]] std::int64_t acquired_permits() const;
 
     template <asio::completion_token_for<void(error_code, lease)> Token>
@@ -187,7 +187,7 @@ public:
             std::forward<Token>(token));
     }
 
-    // The following functions cannot be cancelled.
+    // The asynchronous functions from here on cannot be cancelled.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_release(std::string_view permit_id, Token&& token) {
         return initiate_held(counter_verb::give_back, permit_id, {}, std::forward<Token>(token));

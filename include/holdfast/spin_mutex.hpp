@@ -28,10 +28,10 @@ struct spin_options {
 /// lock again and again while other clients wait, it sometimes pauses for its longest pause
 /// (`backoff::longest`), so that they can acquire the lock.
 ///
-/// It uses the same key as a `mutex` of that name, and the two locks exclude each other. Do not use
-/// both types for one name: the release of a spin_mutex does not notify the waiters of a `mutex` or
-/// of a JVM's RLock. These waiters notice the release only at their next poll, within `poll_bound`.
-/// See `mutex` for everything else. Wire format: docs/protocol/spin.md.
+/// A spin_mutex uses the same key as a `mutex` of that name, and the two locks exclude each other.
+/// Do not use both types for one name: the release of a spin_mutex does not notify the waiters of a
+/// `mutex` or of a JVM's RLock. These waiters notice the release only at their next poll, within
+/// `poll_bound`. See `mutex` for everything else. Wire format: docs/protocol/spin.md.
 class HOLDFAST_EXPORT spin_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the

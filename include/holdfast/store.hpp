@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Store interface for locks: everything that a lock needs from a store. Memory, Redis, MySQL and
-// ZooKeeper implement the same interface. Counters have their own interface in counters.hpp.
+// SPDX-License-Identifier: Apache-2.0 Interface of a store for locks. A store is the server (or
+// library) that keeps the locks. Memory, Redis, MySQL and ZooKeeper implement the same interface.
+// Counters have their own interface in counters.hpp.
 //
 // line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
 //                │ ▲                 │ doubt: renew at once, its reply decides
@@ -53,15 +53,16 @@ struct lock_name {
     std::string text;
 };
 
-/// Owner of one hold: 128 bits that identify the client, and a number that the client uses only
-/// once.
+/// Owner of one hold: 128 bits that identify the client, and a number that the client uses for this
+/// hold only.
 struct owner_id {
     std::array<std::uint8_t, 16> client{};
     std::uint64_t number = 0;
     bool operator==(const owner_id&) const = default;
 };
 
-/// Returns `<uuid>:<number>`, the text that stores and Redisson see.
+/// Returns the text of the owner, `<uuid>:<number>`. Stores use this text, and Redisson can read
+/// it.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
 /// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
@@ -70,7 +71,7 @@ HOLDFAST_EXPORT std::string to_string(const owner_id&);
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
 /// Kinds of locks. `plain`, `spin` and `fenced` use the same key, so they exclude each other. A
-/// `token` lock may also be held by a program that knows neither holdfast nor Redisson; such a
+/// `token` lock may also be held by a program that uses neither holdfast nor Redisson. Such a
 /// program sends no notification when it releases the lock.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
@@ -116,9 +117,8 @@ struct ask : hold {
     /// Requested lease time. A store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
-    /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
-    /// because the timeout of try_lock() is zero; the first attempt may take the store's whole time
-    /// limit.
+    /// (look()), not even if the server was stalled. The first attempt ignores the deadline and may
+    /// take the store's whole time limit, because the timeout of try_lock() is zero.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -132,8 +132,8 @@ struct ask : hold {
     /// For a shared lock: number of this client's other owner (reader or writer), which already
     /// holds the lock and keeps it. 0 if there is no such owner.
     std::uint64_t under = 0;
-    /// For kind `write`: how long new readers must wait after the last reader has left. The store
-    /// itself sets this value.
+    /// For kind `write`: how long new readers must wait for this writer after the last reader has
+    /// left. The store itself sets this value.
     duration head_start{};
 };
 
@@ -141,14 +141,15 @@ struct ask : hold {
 struct answer {
     /// True if the lock was granted. For a renewal: true if the owner still holds the lock.
     bool granted = false;
-    /// If granted: how long the lease is valid, counted from the start of the call. If busy: how
-    /// long to wait, at most, before the next attempt.
+    /// If the lock was granted: how long the lease is valid, counted from the start of the call. If
+    /// the lock is busy: how long to wait, at most, before the next attempt.
     duration term{};
     /// Fencing token of the grant; 0 if the store or the kind has no tokens. The holder gets the
     /// token only for the kind `fenced`. For other kinds, operators can read the token in
     /// `lock_state::token`.
     std::uint64_t token = 0;
-    /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
+    /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one of
+    /// these tokens.
     std::uint32_t tokens = 0;
     /// If the lock was granted: the moment at which the lease began. The lease lasts for `term`
     /// from this moment. If empty, the lease began when the caller sent its request. A store sets
@@ -184,12 +185,13 @@ public:
     /// adds the waiter to the queue.
     ///
     /// Idempotent: after a lost reply, call look() again. Each granted attempt writes to the store,
-    /// also a repeated attempt. So the confirmation by replicas covers this grant.
+    /// also a repeated attempt. So replicas confirm this grant even if the first attempt's reply
+    /// was lost.
     virtual asio::awaitable<answer> look() = 0;
 
-    /// Removes the waiter, and the hold if one was granted to it. Afterwards the store has neither
-    /// a waiter nor a hold of this owner, unless an attempt is still on its way to the store (see
-    /// settled_at).
+    /// Removes the waiter, and also the hold if the lock was granted to the waiter. Afterwards the
+    /// store has neither a waiter nor a hold of this owner, unless an attempt is still on its way
+    /// to the store (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
     /// Returns whether the store may still have data of this owner: a hold, an entry in a queue, or
@@ -203,8 +205,8 @@ public:
 
     /// Returns the time after which the store no longer executes an attempt of this waiter. If
     /// leave() was called while an outcome was unknown, release the lock once more after this time.
-    /// The result is in the past if a new connection makes all requests of the previous connection
-    /// invalid.
+    /// The result is a time in the past if the store executes no request of a previous connection
+    /// after a new connection was made.
     virtual time_point settled_at() const noexcept = 0;
 };
 
@@ -221,11 +223,12 @@ struct renewal_options {
     bool elsewhere = false;
 };
 
-/// Receives the outcome of a renewal request. The store calls it on the executor, exactly once for
-/// each hold, as soon as the outcome is known. `which` is the index of the hold in the list.
+/// Receiver of the outcome of a renewal request. The store calls one of the functions on the
+/// executor, exactly once for each hold, as soon as the outcome is known. `which` is the index of
+/// the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. If it is held, its
+    /// Called when the store has replied whether the lock is still held. If the lock is held, its
     /// validity counts from the moment just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
@@ -235,7 +238,7 @@ protected:
     ~renewal_sink() = default;
 };
 
-/// Receives the outcome of the renewal of a single hold.
+/// Receiver of the outcome of the renewal of a single hold.
 class single_renewal final : public renewal_sink {
 public:
     void renewed(std::size_t, const answer& got) override { said_ = got; }
@@ -270,7 +273,8 @@ public:
     virtual ~watch() = default;
 };
 
-/// Limits of a store. The client checks its calls against them before it sends a request.
+/// Limits and properties of a store. Before the client sends a request, it checks that the request
+/// is within these limits.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
@@ -290,8 +294,8 @@ struct limits {
     /// Other programs may shorten a read hold at any time, and the request restores its remaining
     /// time. `duration::max()` means that no other program shortens read holds.
     duration read_request_max = duration::max();
-    /// Usual length of an outage. Calls retry for this time. It is longer for stores in which
-    /// another server takes over when a server dies.
+    /// Usual length of an outage: the default of `options::unavailable_timeout`. It is longer for
+    /// stores in which another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
@@ -338,12 +342,13 @@ public:
         co_return answer{};
     }
 
-    /// Notes that this client no longer renews and releases a hold, although the store still has it
-    /// (`lease::detach()`). The store drops everything that it keeps in this process for the hold.
+    /// Tells the store that this client will not renew or release a hold any more, although the
+    /// server still has the hold (`lease::detach()`). The store deletes everything that it keeps
+    /// for the hold in this process.
     virtual void detached(const hold&) noexcept {}
 
-    /// Returns a watch object. While that object exists, the store calls `whom` when the given hold
-    /// may be lost. Returns null if the store cannot notice a loss.
+    /// Watches a hold. While the returned object exists, the store calls `whom` when the hold may
+    /// be lost. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
@@ -357,8 +362,8 @@ struct holding {
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock.
-    /// kazoo names the nodes of both in the same way. `kind` is then `lock`.
+    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock. The
+    /// reason is that kazoo gives the nodes of both kinds the same names. `kind` is then `lock`.
     bool kind_is_certain = true;
     /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
     /// it.
@@ -383,7 +388,7 @@ public:
 
     /// Removes the lock from `only_from`, or from any holder if `only_from` is empty. `only_from`
     /// is in the store's own format; a shared lock is removed from all owners if `only_from` is one
-    /// of them. Notifies all waiters for a lock of that name, of each kind that the store has.
+    /// of them. Notifies all waiters for locks of that name, whatever the kind of their lock is.
     ///
     /// A request that is executed after the store's time limit removes nothing. If the call is
     /// repeated after an unknown outcome without `only_from`, it may end the hold of another owner.
@@ -411,10 +416,10 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns a watch object: while it exists, the alarm `wake` rings when the lock may have
-    /// become free. Every later release rings the alarm, except a release that the store announces
-    /// to one waiter only, or to nobody (fair and spin locks). Returns null if the store cannot
-    /// report releases now.
+    /// Watches a lock. While the returned object exists, the alarm `wake` rings when the lock may
+    /// have become free. Every release rings the alarm, except a release that is announced to one
+    /// waiter only, or to nobody (fair and spin locks). Returns null if the store cannot report
+    /// releases now.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
@@ -438,9 +443,9 @@ public:
     virtual asio::awaitable<std::optional<wish>> wish_for(hold) = 0;
 
     /// Subscribes to wishes for a lock, and waits a short time until the store has confirmed the
-    /// subscription. Returns a watch object: while it exists, the alarm `wake` rings when a wish
-    /// for the lock may have been stored. A notification may be lost, so call wish_for() from time
-    /// to time. `wake` must outlive the object.
+    /// subscription. While the returned object exists, the alarm `wake` rings when a wish for the
+    /// lock may have been stored. A notification may be lost, so call wish_for() from time to time.
+    /// `wake` must outlive the returned object.
     virtual asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) = 0;
 };
 
@@ -458,7 +463,8 @@ struct server_identity {
 
 class counter_store; // counters.hpp
 
-/// Interface of a store for one client. close() makes the running calls fail.
+/// Store of one client: the interfaces for locks, counters and inspection. close() makes the
+/// running calls fail.
 class store {
 public:
     virtual ~store() = default;
@@ -474,8 +480,8 @@ public:
     /// connection. Sends no request.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
-    /// Deletes the description of this client at the server (`options::announce`). Completes soon,
-    /// even if the server does not reply.
+    /// Deletes the description of this client at the server (`options::announce`). Completes after
+    /// a short time, even if the server does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
     /// Implements `client::doctor`. Problems are returned as findings, not thrown.
@@ -502,9 +508,10 @@ struct store_context {
     bool announce = true; ///< `options::announce`; used if the store supports it
 
     /// Function that the store calls on the executor after each reconnection, because the server
-    /// may have forgotten holds. `which` selects the names of these holds; an empty function
-    /// selects all. The client then asks the store about the holds, at once if `urgent` is true.
-    /// `urgent`: the connection may lead to another server, or to the same server after a restart.
+    /// may have forgotten holds. The client then asks the store whether the holds still exist.
+    /// `which` selects the names of these holds; if `which` is empty, all holds are selected.
+    /// `urgent` is true if the connection may lead to another server, or to the same server after a
+    /// restart. The client then asks at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
@@ -517,14 +524,14 @@ struct store_context {
 
     /// Returns an object that delays the completion of the client's close(). A loop of the store
     /// keeps such an object while it may wait on an alarm, because the clock may be destroyed after
-    /// the close. Call the function and destroy the object on the executor. If this function is
-    /// empty, close() does not wait for the loop.
+    /// the close. Call the function and destroy the object on the executor. If no function is set
+    /// here, close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
-    /// Runs the given work on the executor. A thread that does not run the executor must call this
-    /// function and must not use `executor`, because the executor may be destroyed in the meantime.
-    /// This function may be called after the store is destroyed. Returns false if the client has
-    /// closed or its executor has ended; the work is then destroyed and never called.
+    /// Runs the given work on the executor. Other threads must use this function instead of
+    /// `executor`, because the executor may be destroyed in the meantime. This function may be
+    /// called after the store is destroyed. Returns false if the client has closed or its executor
+    /// has ended; the work is then destroyed and never called.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

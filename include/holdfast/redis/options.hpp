@@ -48,7 +48,8 @@ struct cluster_options {
     std::vector<server_address> addresses{};
 };
 
-/// How releases are published and received. All programs must use the same form, or `both`.
+/// Forms of the messages that report releases to waiters. All programs must use the same form, or
+/// `both`.
 enum class pubsub_form : std::uint8_t {
     /// Sharded in a cluster whose servers support sharded channels (7.0 and later), else plain.
     automatic,
@@ -79,7 +80,8 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// Gives the user and the password if the fields `user` and `password` are empty.
+    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// `password` are empty.
     credential_provider credentials{};
 
     /// Number of the database that stores the locks. All databases of a server share the
@@ -89,9 +91,10 @@ struct options {
     // Every length of time below is in whole milliseconds, except `polling`, which is in
     // microseconds. `make_store` throws for a value outside the bounds; the text names the field.
 
-    /// Timeout for address lookup, connect and login together. 1 ms to 1 day.
+    /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request, from entering the queue to the reply. 1 ms to 1 day.
+    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
+    /// ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
     /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
@@ -111,7 +114,8 @@ struct options {
     duration address_check = std::chrono::seconds{5};
 
     /// Interval at which the client asks for the slot map of a cluster, while it has locks or
-    /// waiters. If a server reports a change, the client asks for the map at once. 100 ms to 1 day.
+    /// waiters. If a server reports a change, the client asks for the map without delay. 100 ms to
+    /// 1 day.
     duration topology_check = std::chrono::seconds{5};
 
     /// If true, a release grants a `mutex` or a `recursive_mutex` to the client that has waited
@@ -124,16 +128,17 @@ struct options {
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
-    /// How long a dead JVM keeps its place in the queue of a fair lock; the waiters after it wait
+    /// How long a dead JVM keeps its place in the queue of a fair lock. The waiters after it wait
     /// for this time. Set it to the JVMs' `fairLockWaitTimeout`, or to the longest wait time of
-    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place when it
-    /// was first for this time, and a holdfast waiter behind it may be overtaken. 1 ms to 1 day.
+    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place after it
+    /// has been first in the queue for this time, and a holdfast waiter behind it may be overtaken.
+    /// 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which a `leased_semaphore` stores its permits, and a `rate_limiter` stores the
     /// permits that were taken. Use the same format in all programs. If a semaphore has permits in
     /// another format, calls fail with `refused`. If a limiter has records in another format,
-    /// holdfast counts them, but JVMs count the records of holdfast wrongly.
+    /// holdfast counts these records correctly, but JVMs count the records of holdfast wrongly.
     redisson_form redisson = redisson_form::v3_17;
 
     /// Maximum number of additional connections for blocking calls. Each connection serves one
