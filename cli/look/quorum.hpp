@@ -26,7 +26,7 @@ struct node_state {
     std::optional<holdfast::lock_state> lock{}; ///< empty if the lock is free on this node
     /// Reason why the node could not be asked. Empty if the node replied.
     std::string failure{};
-    /// True if the user says that a string of this name is a lock (`--type token`).
+    /// Whether a string of this name counts as a lock, because the user wrote `--type token`.
     bool strings_are_locks = false;
 
     bool is_held() const { return lock && lock->is_held && !is_something_else(); }
