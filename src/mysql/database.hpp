@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Private interface below src/store/mysql: it sends statements and returns their answers. Code
-// above it knows neither libmariadb nor the connections. Tests implement this interface with a
-// model.
+// SPDX-License-Identifier: Apache-2.0 Interface between src/store/mysql and the code that sends
+// statements and returns their answers. The store uses only this interface, and neither libmariadb
+// nor connections. Tests implement the interface with a model.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -74,8 +73,8 @@ struct call_options {
     /// unreachable if nothing was sent. The call may fail earlier, because `command_timeout()`
     /// limits it, too.
     time_point answer_by = time_point::max();
-    /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
-    /// was sent.
+    /// Connection on which to send the request. If this connection is cut, the call fails with
+    /// unreachable, and nothing was sent.
     std::shared_ptr<pinned_connection> on{};
     /// True if an earlier request got no answer, so that another connection should be used. The
     /// pool need not read this option: it cuts a connection whose answer is overdue, so the next
@@ -96,8 +95,8 @@ struct call_options {
     /// ROLLBACK does not undo. The string must outlive the call. Null if there is no such
     /// statement.
     const std::string* undo = nullptr;
-    /// Whether the request may exceed the limit `requests_max`. Only releases and renewals set this
-    /// field.
+    /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
+    /// and renewals set this field.
     bool reserved = false;
     /// Index of a statement that may wait for a row that another transaction has locked. If the
     /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
@@ -123,8 +122,8 @@ struct answers {
 class statements {
 public:
     virtual ~statements() = default;
-    /// Returns the statements to send. Called after a connection was chosen. `clock` is the
-    /// estimate of the clock of that connection's server.
+    /// Returns the statements to send. The pool calls this function after it has chosen a
+    /// connection. `clock` is the estimate of the clock of that connection's server.
     virtual std::vector<std::string> compose(const runtime::remote_clock& clock,
                                              const server_facts&) = 0;
 };
@@ -167,10 +166,11 @@ public:
     /// before the first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
-    /// Returns whether user locks (GET_LOCK) can notify waiters on this server. That depends on an
-    /// option and on the kind of server. After a call of `no_bells_here()` the result is false.
+    /// Returns whether user locks (GET_LOCK) can notify waiters on this server. The result depends
+    /// on an option and on the kind of server. After a call of `no_bells_here()`, the result is
+    /// false.
     virtual bool has_bells() const = 0;
-    /// Notes that the server does not support user locks.
+    /// Records that the server does not support user locks. Waiters then poll.
     virtual void no_bells_here() noexcept = 0;
 
     virtual duration command_timeout() const noexcept = 0;
@@ -183,8 +183,8 @@ public:
 /// contacts no server.
 options checked(options);
 
-/// Makes a database, which connects at its first request. The options must be a result of
-/// `checked`.
+/// Creates a `database` object, which connects at its first request. The options must be a result
+/// of `checked()`.
 std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Meaning of a server's answers: what an error means, whether a request was executed, and which
-// facts the answers contain about the server. The code here does no I/O.
+// SPDX-License-Identifier: Apache-2.0 Functions that interpret a server's answers: what an error
+// means, whether a request was executed, and which facts the answers contain about the server.
+// These functions do no I/O.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -84,8 +84,8 @@ struct server_info {
 server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. MySQL from 8.0 on needs these questions, because it has no status variable
-/// for this; MariaDB has one.
+/// `replica_questions`. These questions are needed for MySQL from 8.0 on, which has no status
+/// variable that shows this, as MariaDB has.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

@@ -67,7 +67,8 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
+    // Use swap() for this handler, and no assignment, because the move assignment of its type has a
+    // bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
 };
 

@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // The list removes the empty entry at the next event.
+    // Leave the empty entry in the list, which removes it at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:
@@ -214,7 +214,8 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers do not say that they do not know a session. They grant another session instead.
+    // Compare the granted session with the requested session, because some servers grant another
+    // session if they do not know the requested one.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -246,7 +247,8 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // The ensemble opens a session with a write, but resumes it without one.
+    // Count only the opening of a session as a write, because the ensemble resumes a session
+    // without a write.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();
@@ -767,8 +769,7 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// The function below connects to each server over a connection of its own, to report on the
-// ensemble.
+// Function that reports on the ensemble. It asks each server over a separate connection.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

@@ -23,8 +23,8 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// One listener of one channel. The caller that created the listener keeps it alive while it is in
-/// the table.
+/// One listener of one channel. The caller that created the listener keeps it alive as long as the
+/// listener is in the table.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
@@ -98,7 +98,7 @@ public:
     /// Processes a message or a reply. If the server refused a subscription, returns the error and
     /// schedules the next attempt for `try_again_at`. If the server ended a subscription although
     /// the client did not ask for it, schedules the next attempt but returns no error. Throws
-    /// `failure` for a reply that makes no sense.
+    /// `failure` for an invalid reply.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
     /// Returns whether the server has ended a subscription without a command of this client since
@@ -189,8 +189,8 @@ public:
     void close();
 
 private:
-    /// If another server may take over: time without a message after which a PING is sent. Only
-    /// this PING can notice that the present server hangs.
+    /// Time without a message after which a PING is sent, if another server can take over. Without
+    /// this PING, the client would not notice that the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;

@@ -43,9 +43,9 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If it may, lengthens the pause before its
-    /// next move. Without these pauses, two servers that redirect to one another would move the
-    /// subscription for ever.
+    /// Returns whether the subscription may move now. If the result is true, lengthens the pause
+    /// before the next move. Without these pauses, two servers that redirect to one another would
+    /// move the subscription for ever.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -110,7 +110,7 @@ public:
     void close() noexcept override;
 
 private:
-    /// Maximum number of redirections and retries of one call. If a call needs more, it is probably
+    /// Maximum number of redirections and retries of one call. A call that needs more is probably
     /// redirected in a circle.
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
