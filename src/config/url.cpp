@@ -176,7 +176,7 @@ constexpr foreign_scheme foreign_schemes[] = {
 /// asynq, fred.
 constexpr std::string_view service_parameters[] = {"sentinelMasterId", "master_name", "master",
                                                    "sentinelServiceName"};
-/// Parameters that name more hosts in the URLs of other clients: go-redis, fred.
+/// Parameters that name additional hosts in the URLs of other clients: go-redis, fred.
 constexpr std::string_view host_parameters[] = {"addr", "node"};
 
 template <std::size_t Count>
@@ -337,7 +337,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error text does not contain the hosts, because a password may be in their position.
+    // Do not put the hosts into the error text, because a password may be in their position.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

@@ -50,7 +50,7 @@ struct parts {
     bool may_show = true;
 };
 
-/// Splits a URL. Throws `errc::invalid_argument`.
+/// Splits a URL into its parts. Throws `errc::invalid_argument` if the text is not a URL.
 parts split(std::string_view url);
 
 /// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
@@ -64,8 +64,8 @@ std::string shown(const parts&, std::string_view given);
 /// so the password is in the position of the port.
 std::uint16_t read_port(const parts&, const std::string& text);
 
-/// Returns the hosts of the URL, in order; a missing port is 0. Throws for an empty host and for a
-/// URL without hosts; the error text shows `example`.
+/// Returns the hosts of the URL, in order. A missing port is 0. Throws for an empty host and for a
+/// URL without hosts; the error text shows `example` as a correct URL.
 std::vector<server_address> servers_in(const parts&, std::string_view example);
 
 /// Result of read_length(): a length of time, or the reason why the text is invalid.

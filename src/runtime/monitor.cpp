@@ -51,8 +51,8 @@ inline_call::~inline_call() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        // Move the task out of the vector before it is called. The task may add tasks to the
-        // vector, and the vector then moves its elements.
+        // Move the task out of the vector before the task is called. The task may add tasks to the
+        // vector, which then moves its elements.
         auto due = std::move(tasks_[i]);
         std::move(due)();
     }

@@ -16,7 +16,7 @@
 
 namespace holdfast::runtime {
 
-/// Description of this process for users on other machines.
+/// Description of this process, which users on other machines can read.
 struct self {
     std::string host;
     std::int64_t pid;
@@ -72,8 +72,8 @@ private:
     sem_t system_;
 };
 
-/// Tells the processor that this thread spins, so that the other hardware thread of the core runs
-/// faster.
+/// Signals to the processor that this thread waits in a loop, so that the other hardware thread of
+/// the core runs faster.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -122,7 +122,7 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the connection to the last announced primary. Called after a machine refused a write
+/// Moves the connection to the last announced primary. Call it after a machine has refused a write
 /// because it is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");

@@ -42,7 +42,8 @@ struct sent_request : request {
     /// True if the request uses a second connection, because an earlier request on the first
     /// connection got no reply.
     bool elsewhere = false;
-    /// Set for the request of a `count`, and for the request of the `release` that undoes it.
+    /// Set for a request to take from a counter (`count`), and for the request that undoes it
+    /// (`release`).
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
@@ -209,10 +210,11 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
-    // The `post` function of the client's `store_context`.
+    // Function `post` of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // The type is a list, because its fixed order makes a simulation repeatable.
+    // Alarms of the coroutines that sleep now. The type is a list, because its fixed order makes a
+    // simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;
@@ -238,7 +240,7 @@ private:
     std::list<pending_request*>::iterator entry_;
 };
 
-/// Returns only what the server said. For `call`.
+/// Function for `call` that returns only the server's reply.
 template <typename T>
 T said_only(reply<T> got) {
     return std::move(got.said);

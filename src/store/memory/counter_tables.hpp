@@ -29,7 +29,7 @@ class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
 
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
@@ -132,7 +132,7 @@ struct kept_number {
 /// protects it.
 class counter_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit counter_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
@@ -186,7 +186,7 @@ private:
 /// server's mutex protects it.
 class permit_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit permit_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
@@ -264,7 +264,7 @@ public:
     /// up together.
     using drawer = std::array<std::uint8_t, 16>;
 
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit rate_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}

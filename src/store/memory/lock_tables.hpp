@@ -27,7 +27,7 @@ namespace holdfast::memory {
 using microseconds = std::chrono::microseconds;
 
 /// Clock of the server. It shows a date, as the clock of a real server does, but a client's clock
-/// does not. If code confuses the two clocks, its result is wrong by years, so every test fails.
+/// does not. If code confuses the two clocks, its result is wrong by years, so tests fail.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -114,7 +114,7 @@ struct verdict_on_look {
 /// Thread safety: none; the server's mutex protects it.
 class exclusive_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
@@ -189,7 +189,7 @@ struct left_verdict {
 /// server's mutex protects it.
 class shared_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit shared_table(const server_clock& clock)
         : clock_{clock} {}
 
@@ -294,8 +294,8 @@ public:
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Acts as a JVM that asks for the lock or queues for it, and calculates times as Redisson does.
-    // Returns true if the JVM got the lock.
+    // Simulates a JVM that asks for the lock or queues for it, with the times that Redisson
+    // calculates. Returns true if the JVM got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease); ///< true: the JVM has the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);

@@ -28,10 +28,11 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    /// Throws `std::out_of_range` if there is no such machine.
+    /// Returns the machine with this number. Throws `std::out_of_range` if there is no such
+    /// machine.
     machine at(std::size_t number) const;
 
-    // The functions of `memory::server` with the same names explain these functions.
+    // Functions of `memory::server`, where their comments are.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);

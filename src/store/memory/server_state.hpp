@@ -34,7 +34,7 @@ struct stored_wish {
 /// All data of a server. Expiry times are times of the primary's clock; a replica receives them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit tables(const server_clock& clock)
         : locks{clock}
         , fair{clock, locks}
@@ -209,8 +209,8 @@ public:
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
-    // Requests about counters. `deadline`: see look(). `memory`: how long the server remembers the
-    // answer.
+    // Functions that execute requests about counters. `deadline`: see look(). `memory`: how long
+    // the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,

@@ -105,7 +105,7 @@ public:
     /// Returns whether the owner is in a queue of the store, according to the last reply.
     bool queued() const noexcept { return queued_; }
 
-    // The functions of `place` with the same names explain these functions.
+    // Overrides of the functions of `place`, where their comments are.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
