@@ -79,7 +79,8 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// Return false also if a signal ends the wait early. The caller must then wait in another way.
+// The result is also false if a signal ends the wait early. The caller must then wait in another
+// way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};

@@ -20,8 +20,8 @@ connection::connection(const store_context& home, const options& how)
     , reader_{how.reply_bytes_max,
               how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
-// Continue to read for a while after a failed write. The reason is that a server that rejects a
-// client sends an error and closes the connection, without reading anything.
+// After a failed write, the connection continues to read for a while. The reason is that a server
+// that rejects a client sends an error and closes the connection, without reading anything.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };

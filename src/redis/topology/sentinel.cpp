@@ -239,7 +239,7 @@ target sentinel_subscriber::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// Do not report errors, because the next Sentinel is tried, and all Sentinels are asked
+// The loop does not report errors, because it tries the next Sentinel, and all Sentinels are asked
 // periodically anyway.
 asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;

@@ -492,8 +492,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, because it may never have been notified: a JVM that gives up
-            // after its own notification does not notify the waiter after it.
+            // Notify the next owner, because this owner may never have been notified: a JVM that
+            // gives up after its own notification does not notify the waiter behind it.
             told.push_back(next.owner);
         }
     }

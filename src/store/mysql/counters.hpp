@@ -46,7 +46,7 @@ private:
 /// Waiter for the opening of a latch. A latch has no holds, so the waiter releases nothing.
 class latch_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     latch_place(request_context&, poller&, const counter_ask& want, alarm& wake);
 
     asio::awaitable<answer> look() override;

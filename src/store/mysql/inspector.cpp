@@ -322,7 +322,8 @@ std::optional<holding> holding_of(const lock_state& told) {
     if (told.kind == key_kind::other)
         found.other = "a leased semaphore or a latch";
     found.remaining = told.remaining;
-    // Only readers have a lease of their own (`remaining`).
+    // An owner without `remaining` holds the lock exclusively, because only readers have a lease of
+    // their own.
     const auto has_it_alone = [](const lock_owner& each) { return !each.remaining.has_value(); };
     found.alone = std::ranges::any_of(told.owners, has_it_alone);
     for (const lock_owner& each : told.owners)

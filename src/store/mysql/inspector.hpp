@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 /// Inspector that shows the holds of a lock and ends them by force.
 class row_inspector final : public inspector {
 public:
-    /// `at` and `polls` must outlive the inspector.
+    /// Creates the inspector. `at` and `polls` must outlive it.
     row_inspector(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}

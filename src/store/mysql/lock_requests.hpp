@@ -14,7 +14,7 @@
 
 namespace holdfast::mysql {
 
-/// Conditions of an attempt (`take_terms`): for example, its deadline and its connection.
+/// Conditions of an attempt (`take_terms`), for example its deadline and its connection.
 struct take_terms {
     time_point deadline;
     /// Connection that has the user lock (GET_LOCK) of this lock. If null, the request may use any

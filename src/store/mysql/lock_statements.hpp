@@ -80,9 +80,9 @@ enum class hold_row : int {
 /// (`ask::under`). Otherwise returns an empty text.
 std::string owner_beside(const ask&);
 
-// The next functions return SQL conditions and values for an UPDATE of the table of locks. The
-// UPDATE has locked the lock's row, and reads other rows with locking reads. Ordinary reads would
-// show the rows as they were when the statement began.
+// Functions that return SQL conditions and values for an UPDATE of the table of locks. The UPDATE
+// has locked the lock's row, and reads other rows with locking reads. Ordinary reads would show the
+// rows as they were when the statement began.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);
@@ -109,8 +109,8 @@ std::string mark_removed(const tables&, const hold&);
 // attempt, the row stays for the time that the owner has set (`outlasts`), even if the owner's
 // connections are lost.
 
-// The next functions return SQL conditions and values for an UPDATE of the table of locks. The
-// UPDATE locks the lock's row, so no other request changes the queue while it is read.
+// Functions that return SQL conditions and values for an UPDATE of the table of locks. The UPDATE
+// locks the lock's row, so no other request changes the queue while it is read.
 
 std::string others_come_first(const tables&, const owner_id&);
 /// Returns an SQL expression for the expiry of the first queue row in front of the owner's row.

@@ -48,9 +48,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Each of the next two functions returns statements for one step: a SELECT of unused names that
-/// come after the name `behind`, and the DELETEs for the names that were found. They are pure
-/// functions.
+/// Functions that return the statements for one step of a sweep: a SELECT of unused names that come
+/// after the name `behind`, and the DELETEs for the names that were found. They are pure functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

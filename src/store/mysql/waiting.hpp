@@ -41,7 +41,7 @@ public:
     /// connection. Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Notes that the hold takes over the user lock (GET_LOCK) and its connection, and releases
+    /// Records that the hold takes over the user lock (GET_LOCK) and its connection, and releases
     /// them later.
     void is_handed_over() noexcept;
 
@@ -59,7 +59,7 @@ void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connect
 /// too.
 class wakeup_locks {
 public:
-    /// `at` must outlive the table.
+    /// Creates an empty table. `at` must outlive it.
     explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
@@ -124,7 +124,7 @@ private:
 /// attempt may succeed.
 class lock_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     lock_place(request_context&, wakeup_locks&, poller&, remote::lately_busy&, ask want,
                alarm& wake);
 

@@ -18,9 +18,9 @@
 
 namespace holdfast::zookeeper {
 
-/// An ephemeral node of one owner in the queue of a lock (`queue_node`). Only one node is made,
-/// even if answers are lost. The node is deleted when it is no longer needed. Thread safety: call
-/// everything on the client's executor.
+/// An ephemeral node of one owner in the queue of a lock (`queue_node`). The object makes only one
+/// node, even if answers are lost, and deletes the node when it is no longer needed. Thread safety:
+/// call everything on the client's executor.
 class queue_node {
 public:
     struct node_options {
