@@ -210,8 +210,8 @@ public:
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
-    // Functions that execute requests about counters. `deadline`: see look(). `memory`: how long
-    // the server remembers the answer.
+    // Functions that execute requests about counters. `deadline` is the time after which a request
+    // is refused as late. `memory` is the time for which the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
