@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that read a whole file. If a read fails, they
-// return nothing. A stream of the standard library would not do: it could throw, or return only a
-// part of the file.
+// SPDX-License-Identifier: Apache-2.0
+// Functions that read a whole file. If a read fails, they return nothing. A stream of the standard
+// library would not do: it could throw, or return only a part of the file.
 #pragma once
 
 #include "cli/descriptor.hpp"

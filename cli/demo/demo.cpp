@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The three scenes of the demo. In the first, additions are
-// lost because there is no lock. The second does the same work with a lock. In the third, the
-// holder of a lock is killed.
+// SPDX-License-Identifier: Apache-2.0
+// The three scenes of the demo. In the first, additions are lost because there is no lock. The
+// second does the same work with a lock. In the third, the holder of a lock is killed.
 #include "cli/demo/demo.hpp"
 
 #include "cli/command_line.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Coroutines for `holdfast run` that wait: for the first of
-// several operations, for a request to stop, or for a time.
+// SPDX-License-Identifier: Apache-2.0
+// Coroutines for `holdfast run` that wait: for the first of several operations, for a request to
+// stop, or for a time.
 #pragma once
 
 #include <holdfast/asio.hpp>

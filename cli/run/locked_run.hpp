@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 One `holdfast run`, from the lock to the exit status. Also
-// its options, the reaction to a lost lock, and the locks of outer `holdfast run` commands.
+// SPDX-License-Identifier: Apache-2.0
+// One `holdfast run`, from the lock to the exit status. Also its options, the reaction to a lost
+// lock, and the locks of outer `holdfast run` commands.
 #pragma once
 
 #include "cli/command_line.hpp"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that `holdfast run` needs before its command
-// starts: they wait for a lock, a slot or a start, describe the holder of the lock, and report the
-// wait.
+// SPDX-License-Identifier: Apache-2.0
+// Functions that `holdfast run` needs before its command starts: they wait for a lock, a slot or a
+// start, describe the holder of the lock, and report the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Entry point of the program's metrics module, which links
-// prometheus-cpp. The module always comes from the same version as the program, because the
-// module's folder has the version in its name.
+// SPDX-License-Identifier: Apache-2.0
+// Entry point of the program's metrics module, which links prometheus-cpp. The module always comes
+// from the same version as the program, because the module's folder has the version in its name.
 #pragma once
 
 #include <holdfast/observer.hpp>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Supervisor process of the private server. It starts the
-// server, stops it after it was unused for a while, and cleans up. The stdin of the supervisor is
-// the folder's lock. Its stdout is a pipe, from which the process that started the supervisor reads
-// the result.
+// SPDX-License-Identifier: Apache-2.0
+// Supervisor process of the private server. It starts the server, stops it after it was unused for
+// a while, and cleans up. The stdin of the supervisor is the folder's lock. Its stdout is a pipe,
+// from which the process that started the supervisor reads the result.
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Server process of the private server. The supervisor starts
-// this process, and stops it when no program uses the server.
+// SPDX-License-Identifier: Apache-2.0
+// Server process of the private server. The supervisor starts this process, and stops it when no
+// program uses the server.
 #pragma once
 
 #include "cli/descriptor.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Registration of URL schemes for stores outside the core
-// library: for a component such as holdfast::mysql, or for a store of your own.
+// SPDX-License-Identifier: Apache-2.0
+// Registration of URL schemes for stores outside the core library: for a component such as
+// holdfast::mysql, or for a store of your own.
 //
 //     holdfast::add_store_scheme("etcd", [](holdfast::store_url& url) {
 //         etcd::options how;

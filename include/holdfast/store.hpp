@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Interface of a store for locks. A store is the server (or
-// library) that keeps the locks. Memory, Redis, MySQL and ZooKeeper implement the same interface.
-// Counters have their own interface in counters.hpp.
+// SPDX-License-Identifier: Apache-2.0
+// Interface of a store for locks. A store is the server (or library) that keeps the locks. Memory,
+// Redis, MySQL and ZooKeeper implement the same interface. Counters have their own interface in
+// counters.hpp.
 //
 // line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
 //                │ ▲                 │ doubt: renew at once, its reply decides

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that handle the end of a user's execution context.
-// The context may end while threads still hold locks. Functions that were posted to the context may
-// then never run.
+// SPDX-License-Identifier: Apache-2.0
+// Functions that handle the end of a user's execution context. The context may end while threads
+// still hold locks. Functions that were posted to the context may then never run.
 #pragma once
 
 #include "runtime/clock.hpp"

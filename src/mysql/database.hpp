@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Interface between src/store/mysql and the code that sends
-// statements and returns their answers. The store uses only this interface, and neither libmariadb
-// nor connections. Tests implement the interface with a model.
+// SPDX-License-Identifier: Apache-2.0
+// Interface between src/store/mysql and the code that sends statements and returns their answers.
+// The store uses only this interface, and neither libmariadb nor connections. Tests implement the
+// interface with a model.
 #pragma once
 
 #include "runtime/remote_clock.hpp"

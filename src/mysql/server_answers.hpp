@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that interpret a server's answers: what an error
-// means, whether a request was executed, and which facts the answers contain about the server.
-// These functions do no I/O.
+// SPDX-License-Identifier: Apache-2.0
+// Functions that interpret a server's answers: what an error means, whether a request was executed,
+// and which facts the answers contain about the server. These functions do no I/O.
 #pragma once
 
 #include "mysql/database.hpp"

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Interface between src/store/redis and the connections. It
-// runs a script with keys, and subscribes to a channel. There are three implementations: a client
-// of one server, a client of a cluster, and a model of the server in tests.
+// SPDX-License-Identifier: Apache-2.0
+// Interface between src/store/redis and the connections. It runs a script with keys, and subscribes
+// to a channel. There are three implementations: a client of one server, a client of a cluster, and
+// a model of the server in tests.
 //
 //   primary_node   one `server_connections` (all connections to one server) at its `destination`:
 //                  a fixed address, or the primary that Sentinels name (topology/primary_node.hpp)

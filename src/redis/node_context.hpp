@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 State and callbacks that all connections to one server share,
-// and the facts that a server reports about itself during the handshake.
+// SPDX-License-Identifier: Apache-2.0
+// State and callbacks that all connections to one server share, and the facts that a server reports
+// about itself during the handshake.
 #pragma once
 
 #include "net/endpoint.hpp"

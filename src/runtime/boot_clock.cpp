@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 This clock has a separate file, because the program's metrics
-// module needs only this clock of the core library.
+// SPDX-License-Identifier: Apache-2.0
+// This clock has a separate file, because the program's metrics module needs only this clock of the
+// core library.
 #include <holdfast/time.hpp>
 
 #include <time.h>

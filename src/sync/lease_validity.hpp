@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Computation of the validity of leases: how long this process
-// may rely on a lease, by its own clock.
+// SPDX-License-Identifier: Apache-2.0
+// Computation of the validity of leases: how long this process may rely on a lease, by its own
+// clock.
 #pragma once
 
 #include <holdfast/time.hpp>

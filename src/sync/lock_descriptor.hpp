@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Descriptors of lock objects (`lock_descriptor`) and of
-// counter objects (`counter_descriptor`), the families whose calls wait in one queue, and requests
-// to acquire a lock (`request`).
+// SPDX-License-Identifier: Apache-2.0
+// Descriptors of lock objects (`lock_descriptor`) and of counter objects (`counter_descriptor`),
+// the families whose calls wait in one queue, and requests to acquire a lock (`request`).
 #pragma once
 
 #include "sync/thread_table.hpp"

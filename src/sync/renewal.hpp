@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Renews holds and detects their end (the "watchdog"). Each
-// client has one schedule of the next actions (`hold_schedule`) and one alarm for all holds. So a
-// single hold needs no coroutine, timer or allocation of its own here.
+// SPDX-License-Identifier: Apache-2.0
+// Renews holds and detects their end (the "watchdog"). Each client has one schedule of the next
+// actions (`hold_schedule`) and one alarm for all holds. So a single hold needs no coroutine, timer
+// or allocation of its own here.
 //
 // There are two kinds of actions. A *renewal request* asks the store: it renews a hold, or checks
 // that a hold with a fixed lease still exists. The *expiry* ends a hold when its validity is over

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Table of the holds of each thread. A hold that was taken by a
-// blocking function belongs to the calling thread, as with std::mutex.
+// SPDX-License-Identifier: Apache-2.0
+// Table of the holds of each thread. A hold that was taken by a blocking function belongs to the
+// calling thread, as with std::mutex.
 #pragma once
 
 #include "sync/lock_handle.hpp"

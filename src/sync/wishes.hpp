@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Listener for wishes: requests of other programs that the
-// holder of a lock release it soon (`lease::asked()`). Each hold whose asked() was called has one
-// coroutine. Other holds cost nothing.
+// SPDX-License-Identifier: Apache-2.0
+// Listener for wishes: requests of other programs that the holder of a lock release it soon
+// (`lease::asked()`). Each hold whose asked() was called has one coroutine. Other holds cost
+// nothing.
 #pragma once
 
 #include "sync/held_lock.hpp"

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 Interface between src/store/zookeeper and the ensemble: one
-// session at an ensemble, and its requests. The store uses only this interface, and no connections,
-// servers or frames. Tests implement the interface with a model. Another client library could
-// implement it, too (docs/adr says why holdfast has its own client).
+// SPDX-License-Identifier: Apache-2.0
+// Interface between src/store/zookeeper and the ensemble: one session at an ensemble, and its
+// requests. The store uses only this interface, and no connections, servers or frames. Tests
+// implement the interface with a model. Another client library could implement it, too (docs/adr
+// says why holdfast has its own client).
 #pragma once
 
 #include <holdfast/store.hpp>

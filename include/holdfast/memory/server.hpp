@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Lock server inside the process, for tests of applications. It
-// belongs to the component holdfast::testing. The simulation of holdfast also uses this server, and
-// the conformance tests compare the other stores with it.
+// SPDX-License-Identifier: Apache-2.0
+// Lock server inside the process, for tests of applications. It belongs to the component
+// holdfast::testing. The simulation of holdfast also uses this server, and the conformance tests
+// compare the other stores with it.
 #pragma once
 
 #include <holdfast/store.hpp>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 RESP2, the protocol of the servers. This file has the writer
-// of requests, the parser of replies, functions that read the values in a reply, and the type of a
-// Lua script.
+// SPDX-License-Identifier: Apache-2.0
+// RESP2, the protocol of the servers. This file has the writer of requests, the parser of replies,
+// functions that read the values in a reply, and the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"

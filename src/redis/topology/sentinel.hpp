@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Search for the primary through the Sentinels of a service:
-// when to ask the Sentinels, how to log in to them, and which primary follows from their replies.
+// SPDX-License-Identifier: Apache-2.0
+// Search for the primary through the Sentinels of a service: when to ask the Sentinels, how to log
+// in to them, and which primary follows from their replies.
 #pragma once
 
 #include "net/endpoint.hpp"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that send requests about semaphores, latches and
-// rate limiters, one function for each script. Also the slots in which a server remembers the
-// requests of a client (`request_slots`).
+// SPDX-License-Identifier: Apache-2.0
+// Functions that send requests about semaphores, latches and rate limiters, one function for each
+// script. Also the slots in which a server remembers the requests of a client (`request_slots`).
 #pragma once
 
 #include "redis/node.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The store on Redis, which consists of a lock store, a counter
-// store and an inspector. Also the function that checks the options.
+// SPDX-License-Identifier: Apache-2.0
+// The store on Redis, which consists of a lock store, a counter store and an inspector. Also the
+// function that checks the options.
 #pragma once
 
 #include "redis/node.hpp"
