@@ -6,7 +6,10 @@
 #include "sync/retry_policy.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::sync {
@@ -97,13 +100,28 @@ private:
     const counter_change& what_;
 };
 
-/// Asks the store whether this client still has its permits. The change may have ended a hold of
-/// permits.
+/// Returns whether the hold has a permit with this id. The last 12 hexadecimal digits of an id are
+/// the number of its owner.
+bool has_permit(const held_lock& held, std::string_view id) {
+    constexpr std::size_t digits_of_number = 12;
+    if (id.size() < digits_of_number)
+        return false;
+    owner_id owner = held.what.owner;
+    const char* const end = id.data() + id.size();
+    if (std::from_chars(end - digits_of_number, end, owner.number, 16).ptr != end)
+        return false;
+    return owner.number - held.what.owner.number < held.what.permits && permit_id(owner) == id;
+}
+
+/// Asks the store whether this client still has its permits, because the change may have ended a
+/// hold of permits. After a change of a single permit, asks only about the hold with this permit,
+/// because a client may change thousands of permits at once.
 void revalidate_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
     for (const std::shared_ptr<held_lock>& held : home.queues().held_under(what.name.text))
-        if (held->what.kind == lock_kind::permit)
+        if (held->what.kind == lock_kind::permit &&
+            (what.permit.empty() || has_permit(*held, what.permit)))
             held->revalidate();
 }
 

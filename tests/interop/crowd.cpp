@@ -331,7 +331,8 @@ client_settings stress_settings(const guest& who) {
             .command_timeout = 2s,
             .waiter_timeout = 8s,
             .fair_wait = in_queue,
-            .redisson_form = who.form};
+            .redisson_form = who.form,
+            .direct_hand_off = who.direct_hand_off};
 }
 
 } // namespace holdfast::interop

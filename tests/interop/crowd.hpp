@@ -131,6 +131,7 @@ inline constexpr duration latches_rest = std::chrono::seconds{4};
 struct guest {
     party_kind kind;
     std::optional<std::string> form{};
+    bool direct_hand_off = false; ///< ours alone
 };
 
 /// Behind the names of leased permits and rate limiters in such a form. Whoever writes one cannot

@@ -35,6 +35,8 @@ json::object settings_for_us(const client_settings& how) {
         all["redisson"] = *how.redisson_form;
     if (how.pubsub)
         all["pubsub"] = *how.pubsub;
+    if (how.direct_hand_off)
+        all["direct_hand_off"] = "on";
     if (how.required_replicas)
         all["required_replicas"] = *how.required_replicas;
     if (how.prefix)

@@ -40,9 +40,10 @@ struct client_settings {
     std::optional<duration> fair_wait{};           ///< what ours expect of JVMs' fair locks
     std::optional<std::string> redisson_form{};    ///< how old the JVMs are that ours write for
     std::optional<std::string> pubsub{};           ///< how ours tell releases in a cluster
-    std::optional<unsigned> required_replicas{};   ///< ours alone
-    std::optional<std::string> prefix{};           ///< ours alone: of all names
-    std::optional<std::string> root{};             ///< at ZooKeeper, of the paths of all locks
+    bool direct_hand_off = false; ///< ours alone: releases grant mutexes to the next client
+    std::optional<unsigned> required_replicas{}; ///< ours alone
+    std::optional<std::string> prefix{};         ///< ours alone: of all names
+    std::optional<std::string> root{};           ///< at ZooKeeper, of the paths of all locks
     json::object keeper{};   ///< more for those at ZooKeeper: what each of them knows it takes
     json::object redisson{}; ///< setters of its Config
     json::object redisson_server{}; ///< setters of its configuration of servers

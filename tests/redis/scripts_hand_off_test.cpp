@@ -13,6 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::IsEmpty;
 using ::testing::Le;
+using ::testing::UnorderedElementsAre;
 
 class HandOffScripts : public on_limited_scripts {
 protected:
@@ -29,9 +30,19 @@ protected:
     std::int64_t verdict(const redis::reply& answer) { return integers_of(answer).at(0); }
     bool is_queued(const redis::reply& answer) { return integers_of(answer).at(3) == 1; }
 
+    /// Asks for a fenced mutex. `form`: f, or d for tokens that are at least the time; + for
+    /// several tokens.
+    redis::reply ask_fenced(const std::string& owner, int number, const std::string& form = "f") {
+        return run(redis::scripts::lock_in_queue, {name_, counter_},
+                   {"30000", owner, "0", std::to_string(number), "10000", queue_,
+                    form.ends_with('+') ? "64" : "1", form.starts_with('d') ? "1" : "0"});
+    }
+    std::int64_t first_token(const redis::reply& answer) { return integers_of(answer).at(4); }
+
     redis::reply hand_on(const std::string& owner, const std::string& unseen = "0") {
         return run(redis::scripts::release_to_queue, {name_},
-                   {owner, channel_, queue_, "holdfast_inbox:{L}", "2000", unseen, "PUBLISH"});
+                   {owner, channel_, queue_, "holdfast_inbox:{L}", "2000", counter_, "64", unseen,
+                    "PUBLISH"});
     }
 
     std::vector<std::string> queued() {
@@ -59,12 +70,12 @@ protected:
         support::redis_connection connection;
     };
 
-    std::string queue_ = "holdfast_waiting:{L}";
+    std::string queue_ = "holdfast_waiting:{L}", counter_ = "redisson_lock_token:{L}";
 };
 HOLDFAST_ON_EACH_SERVER(HandOffScripts);
 
 TEST_P(HandOffScripts, FreeLockIsTakenAndNobodyIsQueued) {
-    EXPECT_THAT(integers_of(ask_in_queue(alice, 1)), ElementsAre(granted, 0, Gt(0), 0));
+    EXPECT_THAT(integers_of(ask_in_queue(alice, 1)), ElementsAre(granted, 0, Gt(0), 0, 0));
     EXPECT_EQ(count_of(alice), "1");
     EXPECT_THAT(queued(), IsEmpty());
 }
@@ -83,6 +94,77 @@ TEST_P(HandOffScripts, ReleaseGrantsTheLockToTheFirstInTheQueueAndNotifiesOnlyIt
     EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 2 1");
     EXPECT_THAT(integers_of(hand_on(bob)), ElementsAre(1, 1, 1));
     EXPECT_EQ(carols.next(), "holdfast_inbox:{L}:cccccccc-0000-4000-8000-000000000003 3 1");
+}
+
+TEST_P(HandOffScripts, OwnerOfAFencedMutexGetsItsTokenWithTheMessage) {
+    inbox bobs{server(), bob}, carols{server(), carol};
+    EXPECT_EQ(first_token(ask_fenced(alice, 1)), 1);
+    EXPECT_TRUE(is_queued(ask_fenced(bob, 1)));
+    EXPECT_THAT(queued(), ElementsAre(bob + std::string{" f"}));
+    EXPECT_THAT(integers_of(hand_on(alice)), ElementsAre(1, 1, 1));
+    EXPECT_EQ(count_of(bob), "1");
+    EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 2 1 2");
+    EXPECT_THAT(integers_of(ask_fenced(bob, 2)), ElementsAre(granted, 0, Gt(0), 0, 2))
+        << "a request confirms the same token";
+    ask_fenced(carol, 1);
+    hand_on(bob);
+    EXPECT_EQ(carols.next(), "holdfast_inbox:{L}:cccccccc-0000-4000-8000-000000000003 3 1 3");
+}
+
+TEST_P(HandOffScripts, OwnerThatNeedsSeveralTokensGetsThem) {
+    inbox bobs{server(), bob};
+    EXPECT_EQ(first_token(ask_fenced(alice, 1, "f+")), 1);
+    ask_fenced(bob, 1, "f+");
+    EXPECT_THAT(queued(), ElementsAre(bob + std::string{" f+"}));
+    hand_on(alice);
+    EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 2 1 65");
+    EXPECT_EQ(server().command({"GET", counter_}).text, "128");
+    EXPECT_EQ(first_token(ask_fenced(bob, 2, "f+")), 65) << "a request confirms the same tokens";
+}
+
+TEST_P(HandOffScripts, TokensThatADeadClientWouldHaveGotAreNotGrantedAgain) {
+    inbox carols{server(), carol};
+    ask_fenced(alice, 1);
+    ask_fenced(bob, 1, "f+");
+    server().command({"ZADD", queue_, "INCR", "-1024000", bob + std::string{" f+"}});
+    ask_fenced(carol, 1);
+    hand_on(alice);
+    EXPECT_EQ(carols.next(), "holdfast_inbox:{L}:cccccccc-0000-4000-8000-000000000003 3 1 66");
+}
+
+TEST_P(HandOffScripts, DatedTokenIsTheTimeOfTheServer) {
+    inbox bobs{server(), bob};
+    const std::int64_t before = first_token(ask_fenced(alice, 1, "d"));
+    ask_fenced(bob, 1, "d");
+    hand_on(alice);
+    const std::string message = bobs.next();
+    const std::int64_t token = std::stoll(message.substr(message.rfind(' ')));
+    EXPECT_GT(token, before);
+    EXPECT_GT(token, 1'700'000'000'000'000);
+}
+
+TEST_P(HandOffScripts, OwnersOfBothKindsStandInOneQueueAndLeaveIt) {
+    ask_in_queue(alice, 1);
+    ask_in_queue(carol, 1);
+    for (const char* const form : {"f", "f+", "d", "d+"}) {
+        ask_fenced(bob, 1, form);
+        EXPECT_THAT(queued(), UnorderedElementsAre(carol, std::string{bob} + " " + form));
+        hand_on(bob); // bob gives up
+        EXPECT_THAT(queued(), ElementsAre(carol));
+    }
+    server().command({"DEL", name_});
+    EXPECT_EQ(verdict(ask_in_queue(carol, 2)), granted);
+    EXPECT_THAT(queued(), IsEmpty());
+}
+
+TEST_P(HandOffScripts, WrongCounterOfTokensMakesTheReleaseAnOrdinaryOne) {
+    inbox bobs{server(), bob};
+    ask_in_queue(alice, 1);
+    ask_fenced(bob, 1);
+    server().command({"SADD", counter_, "no counter"});
+    EXPECT_THAT(integers_of(hand_on(alice)), ElementsAre(1, 1, 0));
+    EXPECT_FALSE(exists());
+    EXPECT_EQ(bobs.next(), channel_ + " 0");
 }
 
 TEST_P(HandOffScripts, NextRequestOfTheNewOwnerConfirmsTheWholeLease) {
@@ -245,9 +327,9 @@ TEST_P(HandOffScripts, GrantStaysIfOneOfTwoPublishCommandsIsDenied) {
     inbox bobs{server(), bob};
     ask_in_queue(alice, 1);
     ask_in_queue(bob, 1);
-    const redis::reply said = run(
-        redis::scripts::release_to_queue, {name_},
-        {alice, channel_, queue_, "holdfast_inbox:{L}", "2000", "0", "PUBLISH", "NOSUCHCOMMAND"});
+    const redis::reply said = run(redis::scripts::release_to_queue, {name_},
+                                  {alice, channel_, queue_, "holdfast_inbox:{L}", "2000", counter_,
+                                   "64", "0", "PUBLISH", "NOSUCHCOMMAND"});
     EXPECT_THAT(integers_of(said), ElementsAre(1, -1, 1));
     EXPECT_EQ(bobs.next(), "holdfast_inbox:{L}:bbbbbbbb-0000-4000-8000-000000000002 2 1");
     EXPECT_EQ(count_of(bob), "1");

@@ -22,7 +22,7 @@ protected:
     }
 
     /// The server will reply that the lock is busy, and that the owner is in the queue or not.
-    void will_be_busy(bool queued) { node_.will_answer({0, 20'000, server_time, queued}); }
+    void will_be_busy(bool queued) { node_.will_answer({0, 20'000, server_time, queued, 0}); }
 
     /// The waiter joins the queue with its second request, which has the number 1.
     void join() {
@@ -34,9 +34,9 @@ protected:
     }
     std::string number_of_last_request() { return node_.asked.back().words.at(2); }
 
-    void receive(std::uint64_t number) {
+    void receive(std::uint64_t number, const std::string& token = "") {
         node_.last_messages[redis::inbox(wanted_).text] =
-            std::to_string(alice_.number) + ' ' + std::to_string(number % 1024);
+            std::to_string(alice_.number) + ' ' + std::to_string(number % 1024) + token;
     }
 
     ask wanted_ = want(duration::max());
@@ -57,6 +57,27 @@ TEST_F(HandOffPlace, GrantOfTheLastRequestIsBelievedAndCountsFromThatRequest) {
     EXPECT_TRUE(place().must_leave());
 }
 
+TEST_F(HandOffPlace, GrantOfAFencedLockHasTheTokenOfTheMessage) {
+    wanted_.kind = lock_kind::fenced;
+    wanted_.tokens = 3;
+    join();
+    receive(1, " 4711");
+    const answer said = look();
+    EXPECT_TRUE(said.granted);
+    EXPECT_EQ(said.token, 4711u);
+    EXPECT_EQ(said.tokens, redis::queue_tokens);
+}
+
+TEST_F(HandOffPlace, GrantOfAFencedLockWithoutATokenIsConfirmedByARequest) {
+    wanted_.kind = lock_kind::fenced;
+    join();
+    for (const char* const token : {"", " ", " 0", " -1", " 5 ", " x", "1"}) {
+        receive(static_cast<std::uint64_t>(node_.asked.size() - 1), token);
+        will_be_busy(true);
+        EXPECT_FALSE(look().granted) << token;
+    }
+}
+
 TEST_F(HandOffPlace, GrantOfAnotherRequestIsConfirmedByARequest) {
     join();
     int sent = 1;
@@ -72,7 +93,7 @@ TEST_F(HandOffPlace, GrantOfAFixedLeaseIsConfirmedByARequest) {
     wanted_.renewed = false;
     join();
     receive(1);
-    node_.will_answer({1, 0, server_time, 0});
+    node_.will_answer({1, 0, server_time, 0, 0});
     const std::size_t sent = node_.asked.size();
     const answer said = look();
     EXPECT_TRUE(said.granted);

@@ -34,11 +34,14 @@ public:
         of_.forget_if_unused(name_);
     }
 
-    /// Waits until this request has a slot, or until the deadline.
-    asio::awaitable<void> wait(time_point deadline) {
+    /// Waits until this request has a slot, or until the time of request_slots::take() is over.
+    asio::awaitable<void> wait(time_point deadline, duration progress_timeout) {
         while (!has_slot() && of_.time_.now() < deadline) {
             me_->called = false;
             co_await wake_->wait_until(deadline);
+            const time_point last_end = of_.names_.at(name_).last_end;
+            if (progress_timeout > duration::zero() && last_end != time_point::min())
+                deadline = std::max(deadline, last_end + progress_timeout);
         }
     }
     bool has_slot() const { return me_->called && !of_.names_.at(name_).is_full(); }
@@ -60,7 +63,7 @@ void request_slots::book::call_next() {
 }
 
 asio::awaitable<request_slot> request_slots::take(lock_name name, std::uint64_t request,
-                                                  time_point deadline) {
+                                                  time_point deadline, duration progress_timeout) {
     {
         book& all = names_[name.text];
         if (const auto known = all.requests.find(request); known != all.requests.end())
@@ -69,7 +72,7 @@ asio::awaitable<request_slot> request_slots::take(lock_name name, std::uint64_t 
             co_return assign(all, request);
     }
     place_in_line here{*this, name.text};
-    co_await here.wait(deadline);
+    co_await here.wait(deadline, progress_timeout);
     if (!here.has_slot())
         throw boost::system::system_error{
             make_error_code(errc::overloaded),
@@ -99,6 +102,7 @@ void request_slots::over(const lock_name& name, std::uint64_t request) noexcept 
     if (const auto known = all.requests.find(request); known != all.requests.end()) {
         all.slots.erase(known->second.slot);
         all.requests.erase(known);
+        all.last_end = time_.now();
         all.call_next();
     }
     forget_if_unused(found->first);

@@ -45,8 +45,11 @@ public:
 
     /// Returns the slot of a request. The slot stays the same until the request is over. If the
     /// counter has no free slot, waits for one; requests get free slots in the order of their
-    /// arrival. Throws `overloaded` if there is no free slot at `deadline`.
-    asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline);
+    /// arrival. Throws `overloaded` if there is no free slot at `deadline`. A request that must not
+    /// fail while the server answers waits longer: until no other request of this counter has ended
+    /// for the time `progress_timeout`.
+    asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline,
+                                       duration progress_timeout = {});
 
     /// Frees the slot of a request that will not be sent again. If a copy of the request is still
     /// on its way, the server ignores this copy as soon as it has executed the next request in the
@@ -64,6 +67,7 @@ private:
         std::map<std::uint64_t, request_slot> requests;
         std::set<std::int64_t> slots;
         std::list<waiter> waiting;
+        time_point last_end = time_point::min(); ///< when a slot was freed last
 
         bool is_full() const { return slots.size() >= of_one_name_max; }
         void call_next();

@@ -6,6 +6,7 @@
 #include "store/redis/replies.hpp"
 #include "store/redis/scripts.hpp"
 
+#include <charconv>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -31,7 +32,7 @@ channel_name permits_channel_of(const hold& held) {
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs in_queue{lock_outside_queue, release_to_queue, renew_leases,
-                         lock_channel_of,    linger::usual,    true};
+                         lock_channel_of,    linger::usual,    true}; // plain and fenced
 constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
@@ -67,11 +68,19 @@ const verbs* verbs_of(lock_kind kind) noexcept {
 }
 
 const verbs* verbs_of(lock_kind kind, const node& server) noexcept {
-    const bool direct = kind == lock_kind::plain && server.direct_hand_off();
-    return direct ? &in_queue : verbs_of(kind);
+    const bool may_queue = kind == lock_kind::plain || kind == lock_kind::fenced;
+    return may_queue && server.direct_hand_off() ? &in_queue : verbs_of(kind);
 }
 
 namespace {
+
+/// Returns the fencing token in an answer. Throws if the presence of a token is not as expected.
+std::uint64_t token_at(std::size_t which, const reply& answer, bool is_there) {
+    const std::int64_t token = integer(answer.items[which]);
+    if (token < 0 || is_there != (token > 0))
+        throw_unexpected_answer();
+    return static_cast<std::uint64_t>(token);
+}
 
 attempt plain_attempt_in(const reply& answer) {
     return attempt_in(answer);
@@ -143,10 +152,11 @@ constexpr duration queue_lasts{10'000};
 /// Requests are counted modulo this number in the queue; see scripts/parts/queue.lua.
 constexpr std::uint64_t requests_counted = 1024;
 
-attempt queued_attempt_in(const reply& answer) {
-    attempt outcome = attempt_in<4>(answer);
-    const bool joined = integer_up_to(1, answer.items.back()) == 1;
-    outcome.queued = outcome.said == verdict::busy && joined;
+attempt queued_attempt_in(const reply& answer, bool is_fenced) {
+    attempt outcome = attempt_in<5>(answer);
+    const std::int64_t joined = integer_up_to(1, answer.items[3]);
+    outcome.queued = outcome.said == verdict::busy && joined == 1;
+    outcome.token = token_at(4, answer, outcome.said == verdict::granted && is_fenced);
     return outcome;
 }
 
@@ -161,13 +171,23 @@ released handed_on_in(const reply& answer) {
 asio::awaitable<attempt> lock_in_queue(node& server, const ask& want, server_deadline deadline,
                                        std::uint64_t number) {
     const std::string owner = to_string(want.owner), queue = waiting_key(want.name);
-    const std::string_view keys[] = {want.name.text};
-    const argument arguments[] = {
-        want.lease_time.count(), owner, deadline, static_cast<std::int64_t>(number),
-        queue_lasts.count(),     queue};
-    const reply answer = co_await server.call(scripts::lock_in_queue, keys, arguments,
-                                              confirmed_by(want.replicas, want.lease_time));
-    co_return checked(server, answer, queued_attempt_in);
+    const std::string counter = token_key(want.name);
+    const bool is_fenced = want.kind == lock_kind::fenced;
+    const std::string_view keys[] = {want.name.text, counter};
+    const argument arguments[] = {want.lease_time.count(),
+                                  owner,
+                                  deadline,
+                                  static_cast<std::int64_t>(number),
+                                  queue_lasts.count(),
+                                  queue,
+                                  std::int64_t{want.tokens},
+                                  std::int64_t{want.numbers == fencing::dated}};
+    const reply answer =
+        co_await server.call(scripts::lock_in_queue, std::span{keys}.first(is_fenced ? 2 : 1),
+                             std::span{arguments}.first(is_fenced ? 8 : 6),
+                             confirmed_by(want.replicas, want.lease_time));
+    const auto read = [is_fenced](const reply& all) { return queued_attempt_in(all, is_fenced); };
+    co_return checked(server, answer, read);
 }
 
 asio::awaitable<attempt> lock_outside_queue(node& server, const ask& want,
@@ -181,10 +201,26 @@ std::string grant_message(const owner_id& owner, std::uint64_t number) {
     return std::to_string(owner.number) + ' ' + std::to_string(number);
 }
 
+std::optional<std::uint64_t> token_in_grant(lock_kind kind, std::string_view message,
+                                            std::string_view expected) {
+    if (!message.starts_with(expected))
+        return std::nullopt;
+    message.remove_prefix(expected.size());
+    if (kind != lock_kind::fenced)
+        return message.empty() ? std::optional<std::uint64_t>{0} : std::nullopt;
+    std::uint64_t token = 0;
+    const char* const end = message.data() + message.size();
+    if (message.empty() || message.front() != ' ' ||
+        std::from_chars(message.data() + 1, end, token) != std::from_chars_result{end, {}} ||
+        token == 0)
+        return std::nullopt;
+    return token;
+}
+
 asio::awaitable<released> release_to_queue(node& server, const hold& held) {
     const std::string owner = to_string(held.owner), queue = waiting_key(held.name);
     const channel_name channel = lock_channel(held.name);
-    const std::string inboxes = inbox_prefix(held.name);
+    const std::string inboxes = inbox_prefix(held.name), counter = token_key(held.name);
     const std::string_view keys[] = {held.name.text};
     const publishing way = server.telling_commands();
     const argument arguments[] = {owner,
@@ -192,6 +228,8 @@ asio::awaitable<released> release_to_queue(node& server, const hold& held) {
                                   queue,
                                   inboxes,
                                   handed_over_lease.count(),
+                                  counter,
+                                  std::int64_t{queue_tokens},
                                   std::int64_t{server.has_unseen_listeners()},
                                   way.command,
                                   way.other};
@@ -232,10 +270,7 @@ namespace {
 
 attempt fenced_attempt_in(const reply& answer) {
     attempt outcome = attempt_in<4>(answer);
-    const std::int64_t token = integer(answer.items[3]);
-    if ((outcome.said == verdict::granted) != (token > 0))
-        throw_unexpected_answer();
-    outcome.token = static_cast<std::uint64_t>(token);
+    outcome.token = token_at(3, answer, outcome.said == verdict::granted);
     return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::redis {
@@ -69,8 +70,8 @@ struct verbs {
 /// Returns the row of a kind of lock, or null if this store does not support the kind.
 const verbs* verbs_of(lock_kind) noexcept;
 
-/// Returns the row of a kind of lock at a server. With `options::direct_hand_off`, a plain lock has
-/// other functions. Returns null if this store does not support the kind.
+/// Returns the row of a kind of lock at a server. With `options::direct_hand_off`, a plain lock and
+/// a fenced lock have other functions. Returns null if this store does not support the kind.
 const verbs* verbs_of(lock_kind, const node&) noexcept;
 
 // Requests of a plain lock. Only this unit knows the keys and arguments of these scripts.
@@ -79,7 +80,8 @@ const verbs* verbs_of(lock_kind, const node&) noexcept;
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
 asio::awaitable<released> release_mutex(node&, const hold&);
 
-// Requests about plain locks, if the option `direct_hand_off` is on (docs/protocol/mutex.md).
+// Requests about plain and fenced locks, if the option `direct_hand_off` is on
+// (docs/protocol/mutex.md).
 
 /// Length of the lease that a release grants to the next client in the queue. The client then
 /// prolongs it. A client that cannot use the grant keeps the lock from others for this time.
@@ -89,15 +91,24 @@ inline constexpr duration handed_over_lease{2000};
 /// `handed_over_lease`, because a client counts the validity of a grant from its last request.
 inline constexpr duration queue_poll_bound{1000};
 
+/// Number of fencing tokens that an owner in the queue gets if it needs more than one. The number
+/// is fixed, because a release grants the lock without a request of the owner.
+inline constexpr std::uint32_t queue_tokens = 64;
+
 /// Takes the lock. If it is busy and `number` is not 0, the owner joins the queue
 /// (`attempt::queued` tells whether it did). `number` is the number of this request, and grows by
-/// one with each.
+/// one with each. For a fenced lock, `ask::tokens` must be 1 or `queue_tokens`.
 asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::uint64_t number);
 
-/// Returns the message that grants the lock to an owner whose last request had this number. Returns
-/// an empty text if the number is too great to be unique in the queue. The owner then has to
-/// confirm a grant with a request.
+/// Returns the message that grants the lock to an owner whose last request had this number. For a
+/// fenced lock, a space and the fencing token follow. Returns an empty text if the number is too
+/// great to be unique in the queue. The owner then has to confirm a grant with a request.
 std::string grant_message(const owner_id&, std::uint64_t number);
+
+/// Returns the fencing token in a message that grants the lock (0: the lock is not fenced). Returns
+/// nothing if the message is another one than `expected`, the result of grant_message().
+std::optional<std::uint64_t> token_in_grant(lock_kind, std::string_view message,
+                                            std::string_view expected);
 
 // `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_outside_queue(node&, const ask&, server_deadline);

@@ -206,8 +206,9 @@ std::unique_ptr<place> redis_counters::line_up(counter_ask want, alarm& wake) {
 }
 
 asio::awaitable<counter_answer> redis_counters::change(counter_change what) {
-    const time_point deadline = context_.time.now() + server_.command_timeout();
-    const request_slot where = co_await slots_.take(what.name, what.request.number, deadline);
+    const duration timeout = server_.command_timeout();
+    const request_slot where = co_await slots_.take(what.name, what.request.number,
+                                                    context_.time.now() + timeout, timeout);
     const counter_answer said = co_await change_in_time(what, where);
     co_return said;
 }

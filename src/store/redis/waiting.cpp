@@ -67,6 +67,8 @@ lock_place::lock_place(node& server, const store_context& context, missing_permi
     , how_{*verbs_of(want_.kind, server)}
     , wake_{wake}
     , attempts_{context, want_, server.command_timeout(), how_.told_on != nullptr} {
+    if (how_.has_queue && want_.tokens > 1)
+        want_.tokens = queue_tokens;
     if (how_.has_queue && want_.waits && want_.lease_time >= handed_over_lease)
         queue_.emplace();
 }
@@ -127,8 +129,11 @@ asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
 /// from when the request was sent, whatever the clocks say. A message of a former primary has an
 /// older number, unless that primary has replied to the last request, too.
 std::optional<answer> lock_place::grant_in_inbox() {
-    if (!queue_ || !queue_->inbox || queue_->grant.empty() || attempts_.uncertain() ||
-        queue_->inbox->last_message() != queue_->grant)
+    if (!queue_ || !queue_->inbox || queue_->grant.empty() || attempts_.uncertain())
+        return std::nullopt;
+    const std::optional<std::uint64_t> token =
+        token_in_grant(want_.kind, queue_->inbox->last_message(), queue_->grant);
+    if (!token)
         return std::nullopt;
     queue_->grant.clear();
     if (!want_.renewed || want_.replicas > 0)
@@ -136,6 +141,8 @@ std::optional<answer> lock_place::grant_in_inbox() {
     attempts_.granted_by_message();
     answer got{.granted = true, .term = std::min(handed_over_lease, want_.lease_time)};
     got.counts_from = queue_->asked_at;
+    got.token = *token;
+    got.tokens = *token != 0 ? want_.tokens : 0;
     return got;
 }
 
@@ -287,8 +294,9 @@ asio::awaitable<void> counter_place::leave() {
     subscriber_.reset();
     if (!must_leave())
         co_return;
-    const time_point deadline = context_.time.now() + server_.command_timeout();
-    const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
+    const duration timeout = server_.command_timeout();
+    const request_slot where = co_await slots_.take(want_.name, want_.request.number,
+                                                    context_.time.now() + timeout, timeout);
     const remembered as{where, context_.request_memory};
     missing_permissions_.note(in_time_, co_await revoke_permits(server_, want_, as));
     attempts_.left();

@@ -142,7 +142,7 @@ home_settings settings_of(const json::object& command) {
     for (const char* parameter : {"command_timeout", "fair_wait"}) // of this kind of server
         if (const json::value* given = settings.if_contains(parameter))
             add(parameter, std::to_string(given->as_int64()) + "ms");
-    for (const char* parameter : {"redisson", "pubsub", "root", "form"})
+    for (const char* parameter : {"redisson", "pubsub", "direct_hand_off", "root", "form"})
         if (const json::value* given = settings.if_contains(parameter))
             add(parameter, json::value_to<std::string>(*given));
     return how;

@@ -69,17 +69,19 @@ TEST_P(HandOffFault, IsFoundInFewSeeds) {
 INSTANTIATE_TEST_SUITE_P(
     Scripts, HandOffFault,
     ::testing::Values(
-        server::edit{"release_to_queue", "take_hold, KEYS[1], next, ARGV[5]",
-                     "take_hold, KEYS[1], next, '6000'"},
+        server::edit{"release_to_queue", "take_hold(KEYS[1], owner, ARGV[5])",
+                     "take_hold(KEYS[1], owner, '6000')"},
         server::edit{"release_to_queue", "receivers ~= 0", "true"},
         server::edit{"release_to_queue", "return clock.err or clock[2] % 2 == 0", "return false"},
-        server::edit{"release_to_queue", "return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}",
+        server::edit{"release_to_queue", "return {1, tell(ARGV[2], '0', ARGV[9], ARGV[10]), 0}",
                      "return {1, 0, 0}"},
         server::edit{"release_to_queue", "if ended ~= 1 then", "if false then"},
-        server::edit{"lock_in_queue", "if holder == ARGV[2] then", "if true then"},
+        server::edit{"release_to_queue", "least, false)", "least, true)"},
+        server::edit{"release_to_queue", "tonumber(count or 1)", "1"},
+        server::edit{"lock_in_queue", "local mine = holder == ARGV[2]", "local mine = left ~= -2"},
         server::edit{"lock_in_queue", "score_of(arrival, number)", "score_of(arrival, 1)"},
-        server::edit{"lock_in_queue", "return {0, left, now, joins and 1 or 0}",
-                     "redis.pcall('zrem', ARGV[6], ARGV[2]) return {0, left, now, 1}"}));
+        server::edit{"lock_in_queue", "return {0, left, now, joins and 1 or 0, 0}",
+                     "leave_queue(ARGV[6], ARGV[2]) return {0, left, now, 1, 0}"}));
 
 } // namespace
 } // namespace holdfast::handing

@@ -354,6 +354,16 @@ std::optional<reply> server::execute_on_key(const std::string& name, const words
         const value* const held = find(all.at(1), value::type::text, false, refused);
         return held ? text(held->text) : refused;
     }
+    if (name == "incrby") {
+        reply refused;
+        value* const held = find(all.at(1), value::type::text, true, refused);
+        if (!held)
+            return refused;
+        const std::int64_t sum =
+            (held->text.empty() ? 0 : std::stoll(held->text)) + std::stoll(all.at(2));
+        held->text = std::to_string(sum);
+        return integer(sum);
+    }
     if (name != "pexpire")
         return std::nullopt;
     if (!exists)
@@ -409,10 +419,11 @@ reply server::execute_on_sorted_set(const std::string& name, const words& all) {
     if (name == "zadd")
         return integer(held->sorted_set.insert_or_assign(all.at(3), std::stod(all.at(2))).second);
     if (name == "zrem") {
-        if (has)
-            held->sorted_set.erase(all[2]);
+        std::size_t removed = 0;
+        for (std::size_t i = 2; held && i < all.size(); ++i)
+            removed += held->sorted_set.erase(all[i]);
         remove_if_empty(all[1]);
-        return integer(has);
+        return integer(static_cast<std::int64_t>(removed));
     }
     if (name == "zpopmin") {
         if (!held)

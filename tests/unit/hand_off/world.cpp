@@ -52,6 +52,7 @@ world::world(std::uint64_t seed, const server::edit* fault)
     , calm_{dice_.percent(25)}
     , crowded_{calm_ && dice_.percent(50)}
     , all_direct_{dice_.percent(70)}
+    , fenced_{dice_.one_of({0, 0, 50, 100})}
     , lease_time_{dice_.one_of({duration{6000}, duration{6000}, duration{2000}, duration{3000}})}
     , server_{clock_, dice_.split(), 1 + dice_.between(-5, 5) / 1000.0,
               dice_.between(0, 1) * 1'700'000'000'000'000 + dice_.between(0, 1'000'000'000)} {
@@ -76,7 +77,7 @@ world::world(std::uint64_t seed, const server::edit* fault)
 /// Lets all callers end, also those of dead clients, because a coroutine must not outlive the
 /// world.
 world::~world() {
-    ending_ = true;
+    ending_ = is_over_ = true;
     weather_ = weather{};
     for (seat& each : seats_)
         each.at.resume();
@@ -117,6 +118,7 @@ void world::add_client() {
     how.close_timeout = duration{1000};
     how.poll_bound = poll_bound;
     how.announce = false;
+    how.hand_off.within = dice_.one_of({duration{5}, duration{5}, duration{200}});
     how.executor_is_serial = true;
     how.random = [dice = dice_.split()]() mutable { return dice.roll(); };
     made.program = std::make_unique<client>(made.executor, clock_, std::move(how));
@@ -147,7 +149,7 @@ void world::plan_faults() {
 
 void world::stop_one() {
     seat& one = seats_[dice_.below(seats_.size())];
-    if (one.is_dead || one.at.is_stopped())
+    if (is_over_ || one.is_dead || one.at.is_stopped())
         return;
     note_fault();
     one.at.stop();
@@ -161,7 +163,7 @@ void world::stop_one() {
 
 void world::kill_one() {
     seat& one = seats_[dice_.below(seats_.size())];
-    if (one.is_dead)
+    if (is_over_ || one.is_dead)
         return;
     note_fault();
     one.is_dead = true;
@@ -169,12 +171,15 @@ void world::kill_one() {
     events_.after(dice_.one_of({duration{0}, duration{0}, duration{3000}, duration{15000}}),
                   [this, &one] {
                       note_fault();
-                      one.node->vanish();
+                      if (!is_over_)
+                          one.node->vanish();
                   });
 }
 
 /// Lets the server end. After a while it comes back empty, or its replica takes over.
 void world::restart(bool from_replica) {
+    if (is_over_)
+        return;
     const server::content copy = from_replica ? server_.data() : server::content{};
     const duration lag = from_replica ? dice_.between(duration{0}, duration{300}) : duration{0};
     events_.after(lag, [this, copy] {
@@ -185,6 +190,7 @@ void world::restart(bool from_replica) {
         events_.after(dice_.between(duration{0}, duration{1500}), [this, copy] {
             const bool other_machine = dice_.percent(50) && copy.empty();
             server_.replace(copy);
+            may_forget_tokens_ = true;
             holder_ = server_.holder(name.text);
             if (other_machine)
                 server_.set_clock(server_.time() + dice_.between(-3'000'000, 3'000'000));
@@ -232,7 +238,7 @@ asio::awaitable<void> world::sleep(duration length) {
     co_await nap->wait_until(clock_.now() + length);
 }
 
-asio::awaitable<std::optional<lease>> world::take(seat& home, mutex& lock) {
+asio::awaitable<std::optional<lease>> world::take(seat& home, basic_mutex& lock) {
     constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
     const int which = crowded_ ? 0 : dice_.between(0, 9);
     waiter here{&home, clock_.now(), acquisitions, which != 0};
@@ -281,7 +287,9 @@ asio::awaitable<std::optional<lease>> world::take(seat& home, mutex& lock) {
 }
 
 asio::awaitable<void> world::live(seat& home) {
-    mutex lock{*home.program, name};
+    mutex plain{*home.program, name};
+    fenced_mutex fenced{*home.program, name};
+    basic_mutex& lock = dice_.percent(fenced_) ? static_cast<basic_mutex&>(fenced) : plain;
     while (!ending_) {
         if (!crowded_)
             co_await sleep(draw_pause());
@@ -292,6 +300,7 @@ asio::awaitable<void> world::live(seat& home) {
             const belief here{&*got, got->owner(), &home};
             beliefs_.push_back(&here);
             check_beliefs();
+            check_token(*got);
             const duration length = draw_hold();
             if (length > duration{})
                 co_await sleep(length);
@@ -327,6 +336,18 @@ void world::check_beliefs() {
             fail("client " + each->owner + " believes in its hold, and the server shows '" + shown +
                  "'");
     }
+}
+
+/// Each hold of a fenced lock has a greater token than all holds before it. A server that restarts
+/// may have forgotten its tokens.
+void world::check_token(const lease& held) {
+    const std::uint64_t token = held.fencing_token();
+    if (token == 0 || !held.owns_lock())
+        return;
+    if (token <= last_token_ && !may_forget_tokens_)
+        fail("the token " + std::to_string(token) + " comes after the token " +
+             std::to_string(last_token_));
+    last_token_ = std::max(token, last_token_);
 }
 
 void world::check_waiters() {
@@ -395,8 +416,9 @@ std::string world::play() {
     run_until(start + contended_for + duration{90'000});
     if (verdict_.empty() && !all_done())
         fail("a caller has not come to its end");
-    if (verdict_.empty() && !server_.data().empty())
-        fail("the key '" + server_.data().begin()->first + "' is left");
+    for (const auto& [key, value] : server_.data())
+        if (key != redis::token_key(name))
+            fail("the key '" + key + "' is left");
     return verdict_;
 }
 

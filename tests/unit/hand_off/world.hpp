@@ -6,6 +6,7 @@
 #include "network.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/fenced_mutex.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/mutex.hpp>
 
@@ -68,7 +69,8 @@ private:
     duration draw_hold();
     asio::awaitable<void> live(seat&);
     asio::awaitable<void> sleep(duration);
-    asio::awaitable<std::optional<lease>> take(seat&, mutex&);
+    asio::awaitable<std::optional<lease>> take(seat&, basic_mutex&);
+    void check_token(const lease&);
 
     asio::io_context services_;
     asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
@@ -78,6 +80,7 @@ private:
     const bool calm_;
     const bool crowded_; ///< always contended, with short holds, and without other calls
     const bool all_direct_;
+    const int fenced_; ///< percentage of the callers that use a fenced mutex
     const duration lease_time_;
     server server_;
     bool is_down_ = false;
@@ -85,11 +88,14 @@ private:
     std::deque<seat> seats_;
     std::deque<waiter*> waiters_;
     std::deque<const belief*> beliefs_;
-    std::string holder_; ///< owner after the last script
+    std::string holder_;             ///< owner after the last script
+    std::uint64_t last_token_ = 0;   ///< greatest fencing token so far
+    bool may_forget_tokens_ = false; ///< true: the server has restarted with older data
     time_point last_fault_{};
     time_point last_busy_{};
     time_point excused_until_{};
     bool ending_ = false;
+    bool is_over_ = false; ///< true: no planned fault may happen any more
     std::string verdict_;
 };
 

@@ -3,11 +3,12 @@
 -- notified, notifies all waiters, as release_mutex does. The script can be repeated.
 -- KEYS: name.
 -- ARGV: owner, channel, queue (also the name of the channel of the clients in the queue), start of
---   the name of a client's inbox, ms for which the next owner gets the lock, 1: clients may wait
---   outside the queue unseen, publish command, a second publish command (optional).
+--   the name of a client's inbox, ms for which the next owner gets the lock, token counter, number
+--   of tokens for an owner that needs several, 1: clients may wait outside the queue unseen,
+--   publish command, a second publish command (optional).
 -- Returns {1, receivers (-1: message denied), 1 granted to the next client | 0} | {0, 0, 0} if this
 --   owner does not hold the lock.
--- uses: listeners queue take tell
+-- uses: fencing listeners queue take tell
 
 -- Entries of dead clients are removed without a grant. One release removes at most this number.
 local candidates_max = 16
@@ -20,7 +21,7 @@ end
 local queued = redis.pcall('zcard', ARGV[3])
 local any_queued = type(queued) == 'number' and queued > 0
 if any_queued then
-    redis.pcall('zrem', ARGV[3], ARGV[1])
+    leave_queue(ARGV[3], ARGV[1])
 end
 if ended ~= 1 then
     return {0, 0, 0}
@@ -29,10 +30,10 @@ end
 -- Returns whether clients wait outside the queue: JVMs, and callers that only wait until the lock
 -- is free.
 local function others_wait()
-    if ARGV[6] == '1' then
+    if ARGV[8] == '1' then
         return true
     end
-    local counts = listeners_of({ARGV[2], ARGV[3]}, ARGV[7] == 'SPUBLISH' or ARGV[8])
+    local counts = listeners_of({ARGV[2], ARGV[3]}, ARGV[9] == 'SPUBLISH' or ARGV[10])
     return not counts or counts[1] > counts[2]
 end
 
@@ -44,31 +45,51 @@ local function is_turn_of_others()
     return clock.err or clock[2] % 2 == 0
 end
 
+-- Grants the lock to the owner of an entry, for the claim time. `form` is the letter behind the
+-- owner. Returns the fencing token as text, or an empty text if the mutex is not fenced. If the
+-- grant is not possible, returns nil.
+local function grant_to(owner, form)
+    local token = ''
+    if form ~= '' then
+        local count = string.find(form, '+', 1, true) and ARGV[7]
+        local clock = string.find(form, 'd') and redis.call('time') or {0, 1}
+        local least = clock[1] * 1000000 + clock[2]
+        local first = tokens_for(ARGV[6], tonumber(count or 1), least, false)
+        if not first then
+            return nil
+        end
+        token = string.format('%.0f', first)
+    end
+    return not take_hold(KEYS[1], owner, ARGV[5]) and token or nil
+end
+
 -- Grants the lock to the first client in the queue whose inbox has a subscriber. Returns the number
 -- of subscribers (-1: message denied), or nil if there is no such client.
 local function grant_to_next()
     for _ = 1, candidates_max do
         local first = redis.pcall('zpopmin', ARGV[3])
-        local next, score = first[1], first[2]
-        if not next then
+        local entry, score = first[1], first[2]
+        if not entry then
             return nil
         end
+        local client, owner_number, form = string.match(entry, '^(.*):(%d+) ?(.*)$')
+        local owner = client .. ':' .. owner_number
         -- If the slot of the lock is moving to another node, this node refuses to create the key
         -- again. Such an error must not end the script, because the lock is released already.
-        local is_done, refused = pcall(take_hold, KEYS[1], next, ARGV[5])
-        if not is_done or refused then
+        local is_done, token = pcall(grant_to, owner, form)
+        if not is_done or not token then
             return nil
         end
-        local client, owner_number = string.match(next, '^(.*):(.*)$')
-        local message = owner_number .. ' ' .. request_in(score)
-        local receivers = tell(ARGV[4] .. ':' .. client, message, ARGV[7], ARGV[8])
+        local message = owner_number .. ' ' .. request_in(score) ..
+            (token == '' and '' or ' ' .. token)
+        local receivers = tell(ARGV[4] .. ':' .. client, message, ARGV[9], ARGV[10])
         -- A negative number means that a publish command was denied. With two publish commands, the
         -- other one may have reached the client, so the grant stays. Otherwise the client finds the
         -- grant with its next request.
         if receivers ~= 0 then
             return receivers
         end
-        redis.call('hdel', KEYS[1], next)
+        redis.call('hdel', KEYS[1], owner)
     end
 end
 
@@ -78,8 +99,8 @@ if told then
     -- A client outside the queue knows only the lease of the former holder. If the next holder
     -- dies, this client would sleep for too long. So it must ask again.
     if others then
-        tell(ARGV[2], '0', ARGV[7], ARGV[8])
+        tell(ARGV[2], '0', ARGV[9], ARGV[10])
     end
     return {1, told, 1}
 end
-return {1, tell(ARGV[2], '0', ARGV[7], ARGV[8]), 0}
+return {1, tell(ARGV[2], '0', ARGV[9], ARGV[10]), 0}

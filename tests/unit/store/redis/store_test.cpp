@@ -366,10 +366,10 @@ protected:
     sim::sim_clock clock{io};
     request_slots all{clock};
 
-    std::shared_ptr<wait> begin(const lock_name& name, std::uint64_t request,
-                                duration timeout = 3s) {
+    std::shared_ptr<wait> begin(const lock_name& name, std::uint64_t request, duration timeout = 3s,
+                                duration progress_timeout = {}) {
         const auto result = std::make_shared<wait>();
-        auto work = all.take(name, request, clock.now() + timeout);
+        auto work = all.take(name, request, clock.now() + timeout, progress_timeout);
         asio::co_spawn(io, std::move(work), [result](std::exception_ptr bad, request_slot got) {
             if (!bad) {
                 result->got = got;
@@ -406,6 +406,23 @@ TEST_F(RequestSlots, RequestsAtTheSameTimeHaveDifferentSlots) {
     EXPECT_EQ(take(seats, 8).slot, 1);
     EXPECT_EQ(take(seats, 9).slot, 2);
     EXPECT_EQ(take(gate, 10).slot, 0) << "another name has slots of its own";
+}
+
+TEST_F(RequestSlots, ReleaseWaitsAsLongAsOtherRequestsEnd) {
+    take_all_of(seats);
+    std::vector<std::shared_ptr<wait>> releases;
+    for (std::uint64_t request = 5000; request < 5004; ++request)
+        releases.push_back(begin(seats, request, 3s, 3s));
+    for (std::uint64_t request = 0; request < 3; ++request) {
+        clock.run_for(2s);
+        all.over(seats, request);
+        clock.run_for(0ms);
+        EXPECT_TRUE(releases.at(request)->got) << request;
+    }
+    clock.run_for(2999ms);
+    EXPECT_FALSE(releases.back()->failed);
+    clock.run_for(2ms);
+    EXPECT_EQ(releases.back()->failed, errc::overloaded) << "no request has ended for 3 s";
 }
 
 TEST_F(RequestSlots, LowestFreeSlotIsTaken) {

@@ -1,6 +1,10 @@
 -- Queue of the clients that wait for a mutex: a sorted set with one entry for each owner. The score
 -- of an entry is its arrival (ms of this server's clock) times 1024, plus the number of the owner's
 -- last request modulo 1024. So it is an exact number until the year 2248.
+--
+-- The entry is the owner. If the owner waits for a fenced mutex, a space and a letter follow: `f`,
+-- or `d` if its fencing tokens must be at least the time. A `+` follows if the owner needs several
+-- tokens, because it hands the lock over to other callers of its client.
 
 local requests_counted = 1024
 
@@ -14,4 +18,13 @@ end
 
 local function request_in(score)
     return string.format('%.0f', tonumber(score) % requests_counted)
+end
+
+local function entry_of(owner, is_fenced, is_dated, count)
+    return owner .. (is_fenced and (is_dated and ' d' or ' f') or '') .. (count > 1 and '+' or '')
+end
+
+-- Removes the owner from the queue, whatever it waits for.
+local function leave_queue(queue, owner)
+    redis.pcall('zrem', queue, owner, owner .. ' f', owner .. ' f+', owner .. ' d', owner .. ' d+')
 end
