@@ -85,7 +85,7 @@ asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::await
     co_return co_await std::move(work);
 }
 
-/// Runs a coroutine and completes the handler with `(error_code, T)`.
+/// Runs a coroutine, and then completes the handler with its error code and its result of type T.
 template <typename T, typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, Handler handler) {
     if (const error_code ec = objection_to_posting(*home))
@@ -97,7 +97,7 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, H
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// Runs a coroutine that returns nothing, and completes the handler with `(error_code)`.
+/// Runs a coroutine that returns nothing, and then completes the handler with its error code.
 template <typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work, Handler handler) {
     if (const error_code ec = objection_to_posting(*home))

@@ -76,8 +76,8 @@ struct channel_name {
     std::string text;
 };
 
-/// Longest wait for the confirmation of a subscription. After that, the caller polls without the
-/// subscription.
+/// Longest wait for the confirmation of a subscription. After this time, the caller polls without
+/// the subscription.
 inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
 /// How long a subscription without listeners is kept. `usual`: the subscription is kept for a while

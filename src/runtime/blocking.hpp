@@ -21,8 +21,8 @@ public:
     outside_wait(const outside_wait&) = delete;
     ~outside_wait();
 
-    /// Prepares a wait. Call it inside the monitor before each wait. Returns false if the process
-    /// has no file descriptors left; the thread must then wait in another way.
+    /// Prepares a wait. Call this function inside the monitor before each wait. Returns false if
+    /// the process has no file descriptors left; the thread must then wait in another way.
     bool prepare() noexcept;
 
     /// Waits until the socket is readable. Returns false if the wait was interrupted, or if

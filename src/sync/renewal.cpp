@@ -52,8 +52,7 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_request(held, now, draw());
-    // The last extension was shorter than the hold's usual lease, so the hold must be renewed
-    // earlier.
+    // Renew the hold earlier if its last extension was shorter than its usual lease.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.request_at = std::min(held.request_at, std::max(now, held.ends_at() - usual_rest));
@@ -310,9 +309,9 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
                     &why);
 }
 
-/// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the next request is sent over two connections. The first connection may only be slow, and the
-/// second connection may not be open yet.
+/// Adds a hold to the renewal requests that are about to be sent. If the last request got no reply
+/// in time, the next request is sent over two connections. The first connection may only be slow,
+/// and the second connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
@@ -582,8 +581,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, but only until the given time or until the hold expires. Another
-/// extension may change the hold's expiry during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. The expiry
+/// is checked again and again, because another extension may move it during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {

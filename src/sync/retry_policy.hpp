@@ -88,7 +88,7 @@ public:
 
     /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
-    /// `unavailable_timeout`. A pause of the process is no outage.
+    /// `unavailable_timeout`. The time of a pause of the process does not count.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         const duration before =
             last_ ? pause_of_process(again_at_, sent_at, longest_) : duration::zero();

@@ -33,7 +33,8 @@ public:
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
 
-    /// Returns false if the server is known to have closed the connection.
+    /// Returns whether the connection can be used. Returns false if it is known that the server has
+    /// closed the connection.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be

@@ -91,7 +91,8 @@ struct clock_reading {
     std::chrono::microseconds most{};
 };
 
-/// Slots that are being migrated to or from a server: their number, and the first slot.
+/// Slots that are being migrated to or from a server: how many there are, and the first of these
+/// slots.
 struct open_slots {
     std::size_t count = 0;
     std::uint16_t first = 0;

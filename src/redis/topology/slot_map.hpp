@@ -90,9 +90,9 @@ struct cluster_members {
 
     bool any() const { return !addresses.empty(); }
 
-    /// Returns whether the reply comes from this cluster. It does if known members are the
-    /// primaries of at least half of the slots in the reply. One former member that now belongs to
-    /// another cluster is not enough.
+    /// Returns whether the reply comes from this cluster: known members must be the primaries of at
+    /// least half of the slots in the reply. One former member that now belongs to another cluster
+    /// is not enough.
     bool recognize(const slot_ranges&) const;
 };
 

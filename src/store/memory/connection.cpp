@@ -14,9 +14,8 @@ namespace {
 /// shorter if it would take too much of the request's own time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns the function that posts work to the executor (`store_context::post`). Tests that use the
-/// store without a client have a context that lacks this function; this function then returns a
-/// replacement.
+/// Returns the function that posts work to the executor (`store_context::post`). If the context has
+/// no such function, as in tests that use the store without a client, returns a replacement.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));

@@ -510,8 +510,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the rate, and forgets the earlier draws (granted requests). These are the draws from the
-/// rate that all clients share, and the draws of this client from its own rate.
+/// Sets the rate, and forgets earlier draws (granted requests): the draws from the rate that all
+/// clients share, and the draws of this client from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;

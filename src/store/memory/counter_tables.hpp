@@ -213,7 +213,7 @@ public:
 
     /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
     std::optional<counter_state> inspect(const lock_name&) const;
-    /// Returns the remaining lease of each held permit, by permit id.
+    /// Returns a table with the id and the remaining lease of each held permit.
     std::map<std::string, duration> held(const lock_name&) const;
     std::vector<std::string> names() const; ///< names of the semaphores with held permits
     /// Returns whether the semaphore has entries of held permits. An expired entry counts until it

@@ -282,7 +282,8 @@ public:
     /// must be notified to `told`.
     verdict_on_look look(const ask&, owners& told);
 
-    /// Ends a hold or removes a waiter. Returns false if the owner did not hold the lock.
+    /// Ends the hold of the owner, or removes the owner from the queue. Returns false if the owner
+    /// did not hold the lock.
     bool release(const hold&, owners& told);
 
     /// Returns the owners to notify after the lock was taken away from its holder.

@@ -306,8 +306,8 @@ public:
     std::vector<std::string> waiting(const lock_name&) const;
     bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. It
-    /// does not grow when time passes.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. The
+    /// number does not grow when a lease or an entry only expires.
     std::uint64_t changes() const;
 
 private:

@@ -66,8 +66,8 @@ inline std::size_t listener_count(const server& at) {
     return primary_state(at)->listener_count();
 }
 
-/// Simulates a foreign reader with Redisson before 4.4 that renews its hold. The lock, and the
-/// holds of all readers, then expire after `lease`. Returns false if there are no readers.
+/// Simulates the renewal of a read hold by a JVM with Redisson before 4.4. After this call, the
+/// lock and the holds of all readers expire after `lease`. Returns false if there are no readers.
 inline bool cut_readers(server& at, const lock_name& name, duration lease) {
     return primary_state(at)->cut_readers(name, lease);
 }

@@ -91,7 +91,7 @@ std::string another_upgrades(const tables&, const std::string& but_this_owner);
 
 /// Returns the statements of one attempt to get a read hold; they form a transaction. The insert id
 /// of the UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has
-/// inserted no row, the attempt was late and holds nothing.
+/// inserted no row, the INSERT was late, and the owner holds nothing.
 std::vector<std::string> read_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 
@@ -137,7 +137,7 @@ std::vector<std::string> permit_rows(const hold&);
 /// Returns the statements of one attempt to get permits; they form a transaction. The attempt gets
 /// all wanted permits or none. Permits that the owner already holds stay held. The insert id of the
 /// UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has inserted no
-/// rows, the attempt was late and holds no new permits.
+/// rows, the INSERT was late, and the owner holds no new permits.
 std::vector<std::string> permit_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t permit_update_at = 1, permit_insert_at = 2;
 

@@ -18,8 +18,8 @@ namespace holdfast::mysql {
 /// a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. Pass the inner database of the `guarded_database`. The
-/// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
+/// Implements `store::set_up`. The argument must be the inner database of the `guarded_database`,
+/// because the `guarded_database` itself adds advice about locks to each refusal, which would be
 /// wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 

@@ -92,7 +92,7 @@ public:
     explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for`: whether the caller will call `take_deleted` for this node.
+    /// Adds a node. `asked_for` says whether the caller will call `take_deleted` for this node.
     void add(own_node, bool asked_for = false);
 
     /// Adds all children of `parent` whose names begin with `prefix`, if this session or the next
