@@ -40,7 +40,7 @@ public:
     /// Restores the settings of the terminal. Also works while this process is in the background.
     void restore(const termios&) const noexcept;
 
-    /// Returns whether stdin is this terminal.
+    /// Returns whether stdin is the controlling terminal.
     static bool is_stdin() noexcept;
 
 private:

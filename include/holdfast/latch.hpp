@@ -53,7 +53,7 @@ public:
 
     /// Returns whether the latch is open now.
     [[nodiscard]] bool try_wait() const { return take({.timeout = duration::zero()}); }
-    /// Waits until the latch is open. Throws if the latch cannot be read.
+    /// Waits until the latch is open. Throws the errors of `basic_counter`.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
     /// Waits until the latch is open, but at most for `timeout`. Returns false if the latch stayed
     /// closed.

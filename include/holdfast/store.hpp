@@ -213,8 +213,8 @@ public:
 
 /// Options for one renewal request with many holds.
 struct renewal_options {
-    /// Requested lease time. Zero: the request extends no hold; it only asks whether the locks are
-    /// still held, and no replica has to confirm it.
+    /// Requested lease time. With zero, the request extends no hold: it only asks whether the locks
+    /// are still held, and no replica has to confirm it.
     duration lease_time{};
     /// Time after which replies are of no use. A request that was sent and has no reply at this
     /// time fails with `outcome_unknown`.
@@ -289,7 +289,7 @@ struct limits {
     /// call of leave() was not acknowledged, the store itself repeats it as long as the session
     /// exists.
     bool by_session = false;
-    /// Maximum of `hold::replicas`. Zero: the store does not support confirmation by replicas.
+    /// Maximum of `hold::replicas`. Zero if the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
     /// Maximum time between two requests about the same read hold, even if its lease is fixed.
     /// Other programs may shorten a read hold at any time, and the request restores its remaining

@@ -125,7 +125,8 @@ std::size_t basic_mutex::hold_count() const {
     return mine.count > 0 && mine.hold->is_valid() ? mine.count : 0;
 }
 
-// The asynchronous functions of basic_mutex, and its functions that ask the store about the lock.
+// Asynchronous functions of `basic_mutex`, and functions of `basic_mutex` that ask the store about
+// the lock.
 
 namespace {
 

@@ -79,7 +79,8 @@ void deadline_timer::close() {
 
 namespace {
 
-/// Returns `refused` if the code is equal to `refused`, otherwise `unreachable`.
+/// Returns `errc::refused` if the error code is equal to it. For all other errors, returns
+/// `errc::unreachable`.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }

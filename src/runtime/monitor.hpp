@@ -199,7 +199,7 @@ private:
 
 // Adapter that makes the monitor usable as an Asio executor.
 
-/// Marks the calling thread as inside a monitor while the object exists.
+/// Guard: while this object exists, the calling thread is marked as inside a monitor.
 class monitor::inside_guard {
 public:
     explicit inside_guard(const monitor& where) noexcept

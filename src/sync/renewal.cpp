@@ -393,7 +393,8 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // Returns false if the request only checked whether holds with a fixed lease still exist.
+    // Returns whether the request was a renewal. Returns false if it only checked whether holds
+    // with a fixed lease still exist.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;

@@ -21,8 +21,8 @@ inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether two things are true: the store has certainly not executed the failed request,
-/// and a retry may help.
+/// Returns whether the store has certainly not executed the failed request, so that a retry does no
+/// harm and may help.
 inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }

@@ -19,8 +19,8 @@
 
 namespace holdfast::zookeeper {
 
-// Jute, the encoding of ZooKeeper: big-endian numbers, and texts and lists with their length in
-// front.
+// Reader and writer for Jute, the encoding of ZooKeeper. Numbers are big-endian. Texts and lists
+// begin with their length.
 
 /// Writer that appends to a string.
 class jute_writer {

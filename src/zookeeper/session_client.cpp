@@ -514,8 +514,8 @@ void session_client::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler has thrown an exception. As usual in Asio, the function
-        // that runs the executor must throw it. The exception must not end this loop.
+        // The user's completion handler has thrown an exception. Let the function that runs the
+        // executor throw this exception, as usual in Asio. The exception must not end this loop.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(home_.executor, std::move(throw_again));
     }

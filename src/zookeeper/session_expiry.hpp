@@ -66,7 +66,8 @@ private:
     duration timeout_{};
     // Sending time of the newest request that has extended the session.
     std::optional<time_point> counted_;
-    // Time at which the session was resumed. The next write makes it extend the session.
+    // Time at which the session was resumed. When the next write is answered, the session counts as
+    // extended from this time.
     std::optional<time_point> resumed_;
 
     struct request {

@@ -88,7 +88,7 @@ struct options {
     /// notification channels.
     std::uint32_t database = 0;
 
-    // Every length of time below is in whole milliseconds, except `polling`, which is in
+    // Fields with lengths of time. They are in whole milliseconds, except `polling`, which is in
     // microseconds. `make_store` throws for a value outside the bounds; the text names the field.
 
     /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
@@ -108,9 +108,9 @@ struct options {
     /// second, or a third of `command_timeout` if that is less.
     duration replica_timeout = std::chrono::seconds{1};
 
-    /// Interval of the lookups of the server's name while the client is connected. If the name has
-    /// a new address, the client changes to that address. Zero: the name is looked up only for each
-    /// new connection. 0 ms to 1 day.
+    /// Time between two lookups of the server's name while the client is connected. If the name has
+    /// a new address, the client changes to that address. With zero, the client looks up the name
+    /// only for each new connection. 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
     /// Interval at which the client asks for the slot map of a cluster, while it has locks or
@@ -144,14 +144,14 @@ struct options {
     /// Maximum number of additional connections for blocking calls. Each connection serves one
     /// blocking call at a time: the calling thread itself writes to it and reads from it. The
     /// client opens these connections on demand, and closes each after ten seconds without use. If
-    /// all are in use, further calls use the shared connection. Zero: all calls use the shared
+    /// all are in use, further calls use the shared connection. With zero, all calls use the shared
     /// connection. At most 1000.
     std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls the socket for its reply before it sleeps. Polling halves
     /// the round-trip time on one machine, but keeps a core busy. Threads poll only if some cores
-    /// are idle, and if replies usually arrive within this time. Zero: threads never poll. 0 us to
-    /// 10 ms.
+    /// are idle, and if replies usually arrive within this time. With zero, threads never poll. 0
+    /// us to 10 ms.
     std::chrono::microseconds polling{100};
 
     /// Maximum number of requests that are queued or in flight, per connection.

@@ -43,7 +43,8 @@ public:
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server through the given awaitable, which returns the server's reply or throws.
+    /// Asks a server by the awaitable that the caller passes. It returns the server's reply or
+    /// throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
     /// How many replies are enough. `one`: one reply. `most`: replies of more than half of the

@@ -554,7 +554,7 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
 }
 
 /// Copies the ids of nodes and the replicas from the ranges whose primary was elected. If several
-/// ranges of a primary list replicas, the first of these ranges is used.
+/// ranges of a primary have a list of replicas, the first list is used.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

@@ -105,7 +105,7 @@ public:
         return carry<T>(shared_from_this(), std::move(sent), answer_by, std::move(then));
     }
 
-    /// Makes all running requests fail. None of them reaches the server later.
+    /// Makes all running requests fail. After that, none of these requests reaches the server.
     void close() noexcept;
 
     const std::shared_ptr<server_state>& far_end() const { return server_; }

@@ -212,7 +212,8 @@ public:
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
-    /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
+    /// Gives the lock to `owner` as a reader or a writer (`kind`). Holders of the other kind lose
+    /// the lock.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);

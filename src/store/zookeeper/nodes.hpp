@@ -49,7 +49,8 @@ public:
     /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the parent of all locks' nodes. Empty if the locks' names are whole paths.
+    /// Returns the path of the node above the nodes of all locks. The result is empty if the names
+    /// of locks are whole paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
