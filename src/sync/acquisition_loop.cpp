@@ -231,6 +231,8 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         const bool may_overtake = door && door->awaits_acknowledgement();
         time_point look_at{};
         bool is_always_late = false;
+        if (door)
+            door->note_request(sent_at);
         try {
             const answer said = co_await here->spot().look();
             round_trip = home.now() - sent_at;

@@ -462,8 +462,8 @@ void engine::next_turn(gate_key key, gate& at) {
 /// Ends a call that waits behind another call and has not asked the store. The result of the call
 /// is "busy", unless the store does not reply to the other call.
 void engine::give_up_behind(acquisition& call, const gate& here) {
-    if (const failure* const why = here.why_unknown())
-        return call.fail(failure{*why});
+    if (std::optional<failure> why = here.why_unknown(call, now()))
+        return call.fail(std::move(*why));
     call.give_up_busy();
 }
 

@@ -29,6 +29,10 @@ bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
+/// Shortest wait that ends with an error if no reply of the store has come during the whole wait.
+/// In a shorter wait, a reply may be missing on a slow network although nothing is wrong.
+constexpr duration silence_min{200};
+
 /// Maximum number of this client's calls that may ask the store at the same time for permits of the
 /// same semaphore.
 constexpr int asking_max = 64;
@@ -237,21 +241,32 @@ void gate::end_negotiation(const acquisition& call) {
 }
 
 void gate::note_no_reply(failure why) {
+    asked_at_ = time_point::max();
     if (why.code == errc::outcome_unknown)
         why.code = make_error_code(errc::unreachable); // the calls that wait here have sent nothing
     ensure_rare().no_reply = std::move(why);
 }
 
 void gate::note_reply(bool granted) {
+    asked_at_ = time_point::max();
     if (!rare_)
         return;
     rare_->no_reply.reset();
     rare_->was_busy = rare_->was_busy && !granted;
 }
 
-const failure* gate::why_unknown() const {
-    const bool is_unknown = rare().no_reply && !holder_ && !has_readers();
-    return is_unknown ? &*rare_->no_reply : nullptr;
+std::optional<failure> gate::why_unknown(const acquisition& behind, time_point now) const {
+    if (holder_ || has_readers())
+        return std::nullopt;
+    if (rare().no_reply)
+        return rare().no_reply;
+    const bool is_silent = behind.wanted.patient && asked_at_ <= behind.started_at &&
+                           now - behind.started_at >= silence_min;
+    if (!is_silent)
+        return std::nullopt;
+    return failure{make_error_code(errc::unreachable),
+                   "the store has not replied for " + std::to_string((now - asked_at_).count()) +
+                       " ms to the request of an earlier call of this client"};
 }
 
 void gate::count(const acquisition& call, int by) {

@@ -110,6 +110,8 @@ public:
     time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
+    /// Notes that a call of this gate sends a request to the store.
+    void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
     // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
     // why. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
     // becomes `unreachable`.
@@ -119,9 +121,10 @@ public:
     void note_busy(time_point now) { ensure_rare().busy_at = now; }
     /// Returns whether the store has replied "busy" to a call of this gate after the given time.
     bool was_busy_after(time_point when) const { return rare().busy_at > when; }
-    /// Returns why it is unknown whether the lock is busy: the reason why the last request failed.
-    /// Returns null if the last request got a reply, or if this client holds the lock.
-    const failure* why_unknown() const;
+    /// Returns why it is unknown at the end of a wait whether the lock is busy. Either the last
+    /// request failed, or no request got a reply during the whole wait of the call. Returns nothing
+    /// if the store has replied, or if this client holds the lock.
+    std::optional<failure> why_unknown(const acquisition& behind, time_point now) const;
 
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
@@ -216,6 +219,8 @@ private:
     std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
     int asking_ = 0; // number of calls, including readers, that have no reply yet
+    // Time of the first request since the last reply of the store.
+    time_point asked_at_ = time_point::max();
 };
 
 /// Returns whether the call can share a hold: later calls can share its own hold, or it can share

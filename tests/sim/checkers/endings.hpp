@@ -103,7 +103,8 @@ private:
         case outcome::unreachable:
             if (troubled && grants_may_be_late(o, took))
                 return true;
-            if (acquires(o.what) && took >= o.timeout && waits_behind_failure(o))
+            if (acquires(o.what) && took >= o.timeout &&
+                (waits_behind_failure(o) || is_shorter_than_round_trip(o)))
                 return true;
             [[fallthrough]];
         case outcome::outcome_unknown:
@@ -154,6 +155,12 @@ private:
         const duration answer =
             world_.how.command_timeout + 2 * place_of(o).net.latency() + duration{5};
         return found != cancelled_at_.end() && found->second + answer >= o.started_at;
+    }
+
+    /// Returns whether the wait may have ended before the reply to a request of an earlier call of
+    /// this client could arrive, although nothing is wrong.
+    bool is_shorter_than_round_trip(const operation& o) const {
+        return o.timeout > duration::zero() && o.timeout <= 2 * place_of(o).net.latency();
     }
 
     /// Returns whether three grants in a row may have come later than their leases lasted. A wait

@@ -643,6 +643,30 @@ TEST_F(Outage, ATryBehindACallWithoutAReplyIsNotBusy) {
     EXPECT_TRUE(held.well());
 }
 
+TEST_F(Outage, AWaitBehindARequestWithoutAReplyIsNotBusy) {
+    alice.always = fate{.answer_lost = true};
+    stock.async_lock(held.handler());
+    run_for(50ms);
+    said<std::optional<lease>> brief;
+    stock.async_try_lock(brief.handler());
+    stock.async_try_lock_for(700ms, tried.handler());
+    run_for(699ms);
+    ASSERT_TRUE(brief.well()) << "a call of this client takes the lock just now";
+    EXPECT_FALSE(tried.done());
+    run_for(1ms);
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "no reply has come for 750 ms";
+}
+
+TEST_F(Outage, AWaitBehindAReplyIsBusy) {
+    server.occupy("stock", 1h);
+    stock.async_lock(held.handler());
+    run_for(1s);
+    stock.async_try_lock_for(700ms, tried.handler());
+    run_for(700ms);
+    ASSERT_TRUE(tried.well());
+    EXPECT_FALSE(tried.value());
+}
+
 TEST_F(Outage, ATryBesideAHoldOfItsClientIsBusy) {
     const lease mine = taken(stock);
     cut();
