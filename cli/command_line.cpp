@@ -41,9 +41,9 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// Throws `usage_error` if the first unrecognized word is an option. It does not check the later
-/// words, because they may be a command with its own options. The verb (run, ls, …) checks them
-/// itself.
+/// Throws `usage_error` if the first unrecognized word is an option. Does not check the later
+/// words, because these may be a command with its own options. The verb (run, ls, …) checks the
+/// later words itself.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -74,8 +74,8 @@ bool needs_value(const CLI::App& known, const std::string& option) {
     return found != nullptr && found->get_items_expected_max() > 0;
 }
 
-/// Returns whether the option takes the next word as its value. True for `--wait`, `-w` and `-vw`;
-/// false for `--wait=5`, `-w5` and `-v`.
+/// Returns whether the option takes the next word as its value. The result is true for `--wait`,
+/// `-w` and `-vw`, and false for `--wait=5`, `-w5` and `-v`.
 bool takes_next_word(const CLI::App& known, const std::string& option) {
     if (option.starts_with("--"))
         return needs_value(known, option);
@@ -85,8 +85,8 @@ bool takes_next_word(const CLI::App& known, const std::string& option) {
     return false;
 }
 
-/// Returns whether the option takes no value. The value of the option --fenced may be left out, so
-/// CLI11 keeps a default for it (`get_fnames`); no other option has such a value.
+/// Returns whether the option takes no value. The option --fenced may have a value or no value.
+/// CLI11 stores its default value (`get_fnames`), which distinguishes it from all other options.
 bool refuses_value(const CLI::App& known, const std::string& option) {
     const CLI::Option* const found = known.get_option_no_throw(option);
     return found != nullptr && found->get_items_expected_max() == 0 && found->get_fnames().empty();
@@ -109,7 +109,7 @@ std::string flag_with_value(const CLI::App& known, const std::string& option) {
 
 /// Throws `usage_error` if an option that takes no value has a value, as in `--force=1`. The check
 /// is needed because CLI11 accepts some of these values, for example `1`, `true` and an empty text.
-/// Also throws for `--url=`, because CLI11 would take the next word as the URL.
+/// Also throws for `--url=` without a value, because CLI11 would take the next word as the URL.
 void reject_wrong_values(const CLI::App& known, const arguments& given) {
     const auto refuse = [&known](std::string option, const char* why) {
         throw usage_error{option.append(why)

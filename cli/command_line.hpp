@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// Exit statuses of the program. `holdfast run` normally exits with the status of its command
-// instead. The numbers are those of flock(1), the shells, and sysexits.h.
+// Exit statuses of the program. Only `holdfast run` normally exits with the status of its command
+// instead. The numbers are the same as in flock(1), in shells and in sysexits.h.
 
 namespace cli {
 
@@ -52,26 +52,27 @@ using arguments = std::vector<std::string>;
 /// words, which the verb checks itself.
 bool parse(CLI::App&, arguments, std::string_view help);
 
-/// Throws `usage_error` if a word was given that the verb (subcommand) does not use.
+/// Throws `usage_error` if the command line has a word that the verb (subcommand) does not use.
 void reject_surplus(const CLI::App&);
 
 /// Parses a duration: `1.5`, `30s`, `500ms`, `2m`, `1h` or `1d`. A bare number means seconds.
 /// Throws `usage_error`, with the option's name in the message.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
-/// Registers an option with a duration as its value. If the value is not a duration, `parse` throws
-/// `usage_error` before the verb checks whether words are missing. So `-w job` is reported as a
-/// wrong duration, and not as a missing NAME.
+/// Registers an option whose value is a duration. If the value is not a duration, `parse` throws
+/// `usage_error` before the verb checks whether words are missing. So the error of `-w job` is a
+/// wrong duration, and not a missing NAME.
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
 
-/// Registers an option with a whole number as its value. For a value that is no number or is out of
+/// Registers an option whose value is a whole number. If the value is not a number or is out of
 /// bounds, `parse` throws `usage_error`.
 void expect_number(CLI::App&, const std::string& names, std::string_view option,
                    std::uint64_t least, std::uint64_t most,
                    std::function<void(std::uint64_t)> take);
 
-/// Throws `usage_error` if NAME is missing or empty. `form` is appended to the message.
+/// Throws `usage_error` if NAME is missing or empty. The message ends with `form`, the correct form
+/// of the command.
 void require_name(const CLI::App&, const std::string& name, const std::string& what,
                   const std::string& form);
 
@@ -97,12 +98,12 @@ int give(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
-// Internal verb: the demo starts this program again with it.
+// Internal verb for the processes of the demo: the demo starts this program again with this verb.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// Internal verb: starts this machine's private server if it does not run. The program starts itself
-// with this verb.
+// Internal verb that starts this machine's private server if the server does not run. The program
+// starts itself again with this verb.
 int private_server(const inheritance&, arguments);
 
 /// Arguments of `holdfast run`, split into the program's own words and the command. The command may

@@ -16,8 +16,8 @@ namespace cli {
 /// File descriptor with an owner: the destructor closes it.
 class descriptor {
 public:
-    /// Takes the result of open() or a similar call. Throws the error of `errno` if the result is
-    /// negative.
+    /// Becomes the owner of a descriptor: `fd` is the result of open() or a similar call. If it is
+    /// negative, throws the error of `errno`.
     explicit descriptor(int fd)
         : fd_{fd} {
         if (fd < 0)

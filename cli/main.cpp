@@ -75,7 +75,7 @@ void print_help(std::ostream& out) {
 }
 
 /// Returns the verb (subcommand) of holdfast that corresponds to a verb of other programs. Without
-/// this table, the program would suggest the verb `unlock` to a user who wrote `lock`.
+/// this function, the program would suggest the verb `unlock` to a user who wrote `lock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},
@@ -137,7 +137,7 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // Only a call of the operating system throws this type. A store throws
+        // A call of the operating system has failed: errors of a store have another type,
         // boost::system::system_error.
     } catch (const std::system_error& refused) {
         cli::say(refused.what());

@@ -39,8 +39,8 @@ constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_
                                                           {"latch", counter_kind::latch},
                                                           {"rate", counter_kind::rate}};
 
-/// Formats a duration in the largest unit that divides it without a remainder. So different
-/// durations never look equal.
+/// Formats a duration in the largest unit that divides the duration without a remainder. So
+/// different durations never look equal.
 std::string exactly(duration length) {
     const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
                                                       {std::chrono::minutes{1}, "m"},
@@ -142,7 +142,8 @@ void print_state(const look_options& given, counter_kind kind,
     if (kind == counter_kind::permits && found.exists && found.taken == 0 && found.value <= 0)
         std::cout << "           no permit can become free: set the number again, or delete it\n"
                      "           with holdfast unlock --force --type permits NAME\n";
-    // Waiters for a rate limiter do not subscribe but poll, so the server cannot count them.
+    // The server cannot count the waiters of a rate limiter, because they poll and do not
+    // subscribe.
     if (kind == counter_kind::rate)
         std::cout << "rate       " << rate_in_words(found.of, "permit") << '\n';
     else
@@ -164,7 +165,7 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
 }
 
 /// Prints that the name belongs to another kind of lock or counter than the command expects. The
-/// store's error text, which this function prints, names both kinds.
+/// printed text comes from the store's error, which names both kinds.
 void say_other_kind(const std::string& name, const boost::system::system_error& failure) {
     std::string text = failure.what();
     if (const std::size_t general = text.find(": " + failure.code().message());
@@ -175,8 +176,8 @@ void say_other_kind(const std::string& name, const boost::system::system_error& 
     say("'" + printable(name) + "' is of another kind: " + printable(text, 300));
 }
 
-/// Calls `ask` and returns its exit status. If the name has another kind, prints both kinds and
-/// returns `no_lock`.
+/// Calls `ask` and returns its exit status. If the name belongs to another kind of lock or counter,
+/// prints both kinds and returns `no_lock`.
 template <typename Ask>
 int ask_of(const look_options& given, Ask ask) {
     try {
@@ -269,8 +270,8 @@ void print_json(const counter_list& all, counter_kind kind, const std::string& s
     write_json(told);
 }
 
-/// Prints the names. If stdout is not a terminal, the names are unchanged. On a terminal, control
-/// characters are escaped.
+/// Prints the names on stdout. On a terminal, escapes control characters. On any other output,
+/// prints the names unchanged.
 void print_names(const counter_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const counter_list::entry& each : all.counters)
@@ -453,9 +454,9 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Waits until the latch is set and closed. Returns false if the timeout `timeout` passes first.
-/// The function polls, because the server sends no notification when a latch is set. While the
-/// server cannot be reached, the function continues to poll, for at most `outage`.
+/// Waits until the latch is set and closed. Returns false if this has not happened when `timeout`
+/// has passed. The function polls, because the server sends no notification when a latch is set.
+/// While the server cannot be reached, the function continues to poll, for at most `outage`.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout,
                     holdfast::duration outage) {
     using holdfast::boot_clock;
@@ -483,12 +484,12 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
     }
 }
 
-/// Executes the command and returns whether it succeeded. The command `count` only reads, and
+/// Executes a `latch` command and returns whether it succeeded. The command `count` only reads, and
 /// always succeeds.
 bool carry_out(holdfast::latch& of, const look_options& given, const latch_command& what,
                boost::json::object& told) {
-    // Send a query first. Like every other verb, the command must fail at once if the server cannot
-    // be reached. A query fails at once, but a change would wait for the server.
+    // Send a query first, because the command must fail at once if the server cannot be reached. A
+    // query fails at once, but a change would wait for the server.
     const std::int64_t left = answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
@@ -520,8 +521,9 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
     return true;
 }
 
-/// Prints that the request was executed, but too few replicas have confirmed it. The error does not
-/// say whether the latch was changed, so the text fits both cases. Returns the exit status.
+/// Prints that the server executed the request, but that too few replicas have confirmed it. The
+/// error does not say whether the latch was changed, so the text fits both cases. Returns the exit
+/// status.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."

@@ -17,8 +17,8 @@
 
 namespace cli {
 
-/// Returns the counter type for the word `semaphore`, `permits`, `latch` or `rate`. Returns nothing
-/// for any other word.
+/// Returns the type of counter that the word names: `semaphore`, `permits`, `latch` or `rate`.
+/// Returns nothing for any other word.
 std::optional<holdfast::counter_kind> counter_type(std::string_view word);
 std::string word_of(holdfast::counter_kind);
 
@@ -32,16 +32,16 @@ std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 /// permits in any 1m`.
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Returns how many connections wait for the counter. Returns `-` if the server does not know this
-/// number for the kind, and `?` if the server refused to tell the number.
+/// Returns how many connections wait for the counter, as text. The text is `-` if the server does
+/// not know this number for the kind, and `?` if the server refused to report the number.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds "kind", "exists", "count" and "listeners" to the object. For permits it also adds "taken",
-/// and for a rate it also adds "rate".
+/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object. For permits, also
+/// adds "taken"; for a rate, also adds "rate".
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
-// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`. With this option they
-// work on counters instead of locks.
+// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`. With this option, the
+// commands work on counters instead of locks.
 
 /// Prints the state of the counter. Returns the exit status.
 int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);
@@ -50,10 +50,10 @@ int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_ki
 int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
                   std::size_t limit, bool names_only);
 
-/// Counters whose keys show their kind: rate limiters, and leased semaphores of which a permit is
-/// held. All other counters are plain numbers, which may belong to any program. If the server
-/// refuses to list a kind, prints a message on stderr and leaves that kind out. `given.name` is the
-/// pattern.
+/// Counters whose keys show the kind of the counter: rate limiters, and leased semaphores of which
+/// a permit is held. All other counters are plain numbers, which may belong to any program. If the
+/// server refuses to list a kind, the list leaves this kind out, and a message on stderr says so.
+/// `given.name` is the pattern.
 struct known_counters {
     struct entry {
         holdfast::counter_kind kind;
@@ -62,7 +62,7 @@ struct known_counters {
     };
     std::vector<entry> counters{};
     bool complete = true; ///< false if a kind has more than `limit` counters
-    /// Servers that could not be asked, see `holdfast::lock_list`.
+    /// Servers that could not be asked; see `holdfast::lock_list`.
     std::vector<std::string> unreachable{};
 };
 known_counters find_known_counters(holdfast::client&, const look_options& given, std::size_t limit);

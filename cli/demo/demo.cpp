@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three scenes of the demo: lost additions without a lock, the same work with a lock, and the
-// death of a lock holder.
+// The three scenes of the demo. In the first, additions are lost because there is no lock. The
+// second does the same work with a lock. In the third, the holder of a lock is killed.
 #include "cli/demo/demo.hpp"
 
 #include "cli/command_line.hpp"
@@ -148,9 +148,10 @@ long demo_board::lost() const {
 }
 
 // Processes that the demo starts: workers and a holder. They read the URL of the server from
-// HOLDFAST_URL, because other users could see a password on a command line. A worker's stdin is the
-// file with the number. A worker writes one byte to stdout for each addition. The holder writes one
-// byte to stdout when it has the lock. After SIGTERM, each of them releases its lock and ends.
+// HOLDFAST_URL and not from the command line, because other users could see a password there. A
+// worker's stdin is the file with the number. A worker writes one byte to stdout for each addition.
+// The holder writes one byte to stdout when it has the lock. After SIGTERM, each of them releases
+// its lock and ends.
 
 namespace {
 
@@ -271,9 +272,9 @@ long read_number(const descriptor& file) {
     return std::strtol(text, nullptr, 10);
 }
 
-/// Receives the signals that ask the demo to end. Without this class they would end this process at
-/// once. The kernel would then kill the processes that the demo has started, and the lock would
-/// stay held.
+/// Receiver of the signals that ask the demo to end. Without this class, a signal would end this
+/// process at once. The kernel would then kill the processes that the demo has started, and the
+/// lock would stay held.
 class end_signals {
 public:
     /// Catches the signals, except those that were ignored at the start of this program.
@@ -284,7 +285,7 @@ public:
                 caught_.add(each);
     }
 
-    /// Returns when a signal has arrived. From then on, a second signal ends this process at once.
+    /// Waits for a signal. When it has arrived, the next signal ends this process at once.
     asio::awaitable<void> arrival() {
         arrived_ = co_await caught_.async_wait(asio::use_awaitable);
         caught_.clear();
@@ -303,8 +304,8 @@ private:
     std::optional<int> arrived_{};
 };
 
-/// Time for the processes of the demo to end and to release the lock after a signal. After this
-/// time the demo kills them, because the server may be unreachable.
+/// Time that the processes of the demo have, after a signal, to release the lock and to end. After
+/// this time the demo kills them, because the server may be unreachable.
 constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
@@ -413,7 +414,7 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // Without this close(), the reader would never see the end of the pipe.
+        // Close this copy of the pipe: otherwise the reader would never see the end of the pipe.
         ::close(reports.write.release());
         co_await until_first(wait_behind(holder, report), signals.arrival());
         if (!signals.have_arrived())
@@ -421,7 +422,7 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure: the server cannot be reached, and the lock ends with its lease.
+            // Ignore the failure. The server cannot be reached, and the lock ends with its lease.
         }
         loop.stop(); // a request may still wait for its reply
     }
@@ -473,7 +474,8 @@ struct scene {
         co_await stop_requested({});
     }
 
-    /// Redraws the table with the remaining lease. Runs until it is cancelled.
+    /// Redraws the table with the remaining lease again and again, until the coroutine is
+    /// cancelled.
     asio::awaitable<void> watch(const holdfast::mutex& mine, pid_t holder) {
         if (!screen.is_live())
             co_await stop_requested({});
@@ -563,7 +565,7 @@ void act_one(demo_screen& screen, const inheritance& inherited) {
     std::cout << "   The number is " << got.number << ": " << lost << " updates were lost.\n";
 }
 
-/// Runs the second scene. Returns false if the result was wrong.
+/// Runs the second scene of the demo. Returns false if the workers' result was wrong.
 bool act_two(demo_screen& screen, const inheritance& inherited, const std::string& url,
              const std::string& lock) {
     std::cout << "\n2. With a lock: " << lock << "\n   on " << printable(without_password(url), 70)
@@ -595,7 +597,7 @@ bool act_three(demo_screen& screen, const inheritance& inherited, const std::str
     return true;
 }
 
-/// Returns the command that starts this program from the current directory.
+/// Returns the command with which a user starts this program from the current directory.
 std::string our_name() {
     namespace fs = std::filesystem;
     std::error_code unknown;

@@ -14,8 +14,9 @@
 
 namespace cli {
 
-/// Output of the demo. On a terminal with 80 columns or more, it redraws tables in place; it uses
-/// colours unless NO_COLOR is set. On any other output (a pipe, TERM=dumb) it only appends lines.
+/// Output of the demo. On a terminal with 80 columns or more, the output is *live*: tables are
+/// redrawn in place, with colours unless NO_COLOR is set. On any other output (a pipe, TERM=dumb),
+/// lines are only appended.
 class demo_screen {
 public:
     demo_screen();
@@ -23,7 +24,8 @@ public:
 
     bool is_live() const noexcept { return live_; }
 
-    /// Shows these lines in place of the lines of the previous call. Call it only on a live screen.
+    /// Shows lines that replace the lines of the previous call. Call it only on a live screen (a
+    /// terminal whose tables are redrawn).
     void show(const std::vector<std::string>& lines);
 
     /// Leaves the shown lines on the screen. The next lines are printed below them.
@@ -43,8 +45,8 @@ private:
     std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
 };
 
-/// Display of the workers' progress and of the number of lost additions. On a live screen, it
-/// redraws a table; otherwise it prints a line after each quarter of the work.
+/// Display of the workers' progress and of the number of lost additions. On a terminal, it redraws
+/// a table; on any other output, it prints a line after each quarter of the work.
 class demo_board {
 public:
     demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);

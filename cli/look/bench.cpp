@@ -32,8 +32,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using times = std::vector<std::chrono::nanoseconds>;
 
-/// Locks and unlocks until `end`. Calls that start before `counted_from` only warm up; they are not
-/// measured.
+/// Locks and unlocks until the time `end`. Calls that start before `counted_from` are not measured,
+/// because they only warm up.
 times pairs_until(holdfast::mutex& lock, clock::time_point counted_from, clock::time_point end,
                   const std::atomic<bool>& failed) {
     times taken;

@@ -18,7 +18,7 @@ struct workload {
     /// Number of locks. If it is equal to `threads`, each thread has its own lock and waits for no
     /// other thread.
     std::size_t locks = 1;
-    /// Number of replicas that must confirm each lock. If empty, the URL decides.
+    /// Number of replicas that must confirm each lock. If empty, the number in the URL applies.
     std::optional<unsigned> replicas{};
     std::chrono::duration<double> length{1};
 };
@@ -30,14 +30,14 @@ struct measurement {
     std::chrono::nanoseconds p50{}, p99{}; ///< time of one pair, including its wait for the lock
 };
 
-/// Takes and releases the lock once. If the server cannot be reached, fails at once, or waits if
-/// `expects_failover` is true. Needs only the permissions that a lock needs.
+/// Takes and releases the lock once. If the server cannot be reached, the call fails at once; with
+/// `expects_failover`, it waits. Needs only the permissions that a lock needs.
 void try_out(holdfast::client&, const std::string& name, bool expects_failover,
              std::optional<unsigned> replicas = {});
 
 /// Runs the workload and returns the result. Throws the first error of a lock. A release that is
-/// not confirmed in time is not an error: a failover may have begun, and the next pair waits for
-/// its end. At the end, all locks are released.
+/// not confirmed in time is not an error: a failover may have begun, and the next pair of lock and
+/// unlock waits for the end of the failover. At the end, all locks are released.
 measurement measure(holdfast::client&, const workload&);
 
 } // namespace cli

@@ -143,7 +143,8 @@ Examples:
       jq -r '.findings[] | select(.severity == "danger") | .remedy'
 )";
 
-/// Creates the tables, and then checks them.
+/// Creates the tables of the store, and returns findings about what was created. Throws
+/// `usage_error` if the store needs no tables.
 std::vector<holdfast::finding> tables_made(holdfast::client& home) {
     try {
         return home.set_up().findings;
@@ -214,8 +215,8 @@ std::vector<diagnosis> examine_each(node_list& of, const std::string& name) {
     return all;
 }
 
-/// Returns the votes of the lock when all nodes have replied, or after a timeout. The lock is
-/// granted as soon as a majority has replied, so some votes arrive later.
+/// Waits until all nodes have replied or a timeout has passed, and returns the votes of the lock.
+/// The wait is needed because the lock is granted as soon as a majority has replied.
 holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
     constexpr std::chrono::milliseconds timeout{1000}, look_again{10};
     const holdfast::time_point give_up_at = holdfast::boot_clock::now() + timeout;
@@ -241,8 +242,8 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             std::string{remedy_for_votes}};
 }
 
-/// Returns why the nodes could not be asked. Makes a blocking call, because the error of an
-/// asynchronous call has a code but no text.
+/// Makes a blocking call that takes the lock, and returns the text of its error. An asynchronous
+/// call would not do, because its error has a code but no text.
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {
         if (lock.try_lock())

@@ -129,7 +129,7 @@ void print_lines(const lock_state& lock) {
                                                  : "not known: this user may not ask");
 }
 
-/// If the key can be a counter, prints the command that shows it as a counter.
+/// If the key can be a counter, prints the command that shows the state of the counter.
 void print_counter_hint(holdfast::client& home, const lock_state& found) {
     const possible_counters counters = possible_counters_of(home, found.name);
     if (counters.types.empty())

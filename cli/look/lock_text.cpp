@@ -19,8 +19,8 @@ using holdfast::lock_owner;
 using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// Parts of an owner's text `<uuid>:<number>`. A writer's text ends with `:write`, which is left
-/// out.
+/// Parts of an owner's text `<uuid>:<number>`. A writer's text ends with `:write`, which is not in
+/// the parts.
 struct owner_parts {
     std::string client, number;
 };
@@ -163,7 +163,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Replaces each byte that is not part of a valid UTF-8 character.
+/// Character that replaces each byte that is not part of a valid UTF-8 character.
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
 std::string hexadecimal(std::string_view bytes) {

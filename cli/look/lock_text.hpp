@@ -37,8 +37,8 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
-/// Describes a waiter in the form of `owner_in_words`. Also says how long the waiter's entry in the
-/// queue lasts.
+/// Describes a waiter as `owner_in_words` describes an owner. Also says how long the waiter's entry
+/// in the queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
 /// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".
@@ -60,13 +60,15 @@ boost::json::object named(std::string_view name);
 
 boost::json::object to_json(const holdfast::lock_state&);
 
-/// Returns the JSON of a lock that is free. It has the same fields as `to_json`, with null or an
-/// empty list. `last_token` is the last token of a fenced lock, or 0.
+/// Returns the JSON of a lock that is free. The object has the same fields as the result of
+/// `to_json`, with null or an empty list as the value. `last_token` is the last token of a fenced
+/// lock, or 0.
 boost::json::object free_in_json(std::string_view name, std::uint64_t last_token);
 
 boost::json::array texts_in_json(const std::vector<std::string>&);
 
-/// Adds a list of the cluster's servers that could not be asked. Adds nothing if the list is empty.
+/// Adds the list of the cluster's servers that could not be asked to the JSON object. Adds nothing
+/// if the list is empty.
 void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
 
 /// Writes the object to stdout, on one line. Escapes control characters.

@@ -22,13 +22,15 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    /// Name of a lock, or a pattern. If the user gave none, it is the default of the verb.
+    /// Name of a lock, or a pattern for names. If the user gave neither, it is the default of the
+    /// verb.
     std::string name{};
     std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
-    /// Longest time between two polls of a call that waits. A value in the URL has priority.
+    /// Longest time between two polls of a call that waits. If the URL sets this time, the value in
+    /// the URL is used instead.
     std::optional<holdfast::duration> asks_within{};
-    /// Longest time that a call waits for a server that cannot be reached. A value in the URL has
-    /// priority.
+    /// Longest time that a call waits for a server that cannot be reached. If the URL sets this
+    /// time, the value in the URL is used instead.
     std::optional<holdfast::duration> outage_within{};
 };
 
@@ -45,10 +47,10 @@ bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view
 /// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why the lock must not be removed, or an empty text if it may be removed. The text
-/// continues a sentence that begins with the lock's name. A key that looks like a token lock may be
-/// any value of another program, so its removal is refused unless `is_token` is set. Then any
-/// string may be removed, because each program chooses the form of its tokens.
+/// Returns why the lock must not be removed, or an empty text if it may be removed. The text is the
+/// end of a sentence that begins with the lock's name. A key that looks like a token lock may be
+/// any value of another program, so it must not be removed unless `is_token` is set. With
+/// `is_token`, any string may be removed, because each program chooses the form of its tokens.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
 /// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
@@ -58,7 +60,7 @@ bool take_away(holdfast::client&, const std::string& name, const holdfast::lock_
 /// Types of counters that may have the name.
 struct possible_counters {
     std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty: the type
+    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty if the type
     /// is certain.
     std::optional<std::int64_t> number{};
 };
@@ -66,16 +68,16 @@ struct possible_counters {
 /// Asks the store for each type of counter.
 possible_counters possible_counters_of(holdfast::client&, const std::string& name);
 
-/// Returns the message for a name that no lock has: `'x' is no lock, but a string`. If it may be a
-/// counter, the message names the types for --type.
+/// Returns the message for a name that no lock has: `'x' is no lock, but a string`. If the name may
+/// belong to a counter, the message names the types for --type.
 std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 
-/// If `timeout`, the value of -w, is shorter than the usual wait for an unreachable server,
-/// shortens that wait.
+/// Shortens the wait for an unreachable server to `timeout` (the value of -w), if `timeout` is
+/// shorter than the usual wait.
 void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
 
-/// Returns how long a call that waits tolerates an outage of a single server. Call it inside of
-/// `ask_server`.
+/// Returns how long a waiting call continues to wait while its only server cannot be reached. Call
+/// it inside of `ask_server`.
 holdfast::duration outage_timeout(const look_options&);
 
 /// Calls `ask` and returns its result. On a terminal, prints after a second that the verb waits for
@@ -90,11 +92,12 @@ auto answer_of_server(Ask ask) {
     return std::move(*answer);
 }
 
-/// Prints a table of locks or counters on stdout. If names are cut, two of them may look alike, so
-/// stderr says how to see them.
+/// Prints a table of locks or counters on stdout. If names were cut, two names may look alike, so a
+/// message on stderr says how to see the whole names.
 void print_list(const table&);
 
-/// Returns the verb of the sentence that reports a failed request, for example "refused".
+/// Returns the word that says what the server did in a message about a failed request, for example
+/// "refused".
 std::string what_server_did(const boost::system::error_code& failure);
 
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit

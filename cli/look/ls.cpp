@@ -92,7 +92,7 @@ std::string since(const lock_state& lock) {
 }
 
 /// Prints the URL of the server if stderr is a terminal, because an operator may use several
-/// servers. A script does not need this line.
+/// servers. A script does not need the URL.
 void tell_server(const lock_list& all, const std::string& server) {
     if (::isatty(STDERR_FILENO) != 1)
         return;
@@ -121,16 +121,16 @@ void print_table(const lock_list& all, const known_counters& counted) {
     std::cout.flush();
 }
 
-/// Prints the names. If stdout is not a terminal, the names are unchanged. On a terminal, control
-/// characters are escaped.
+/// Prints the names on stdout. On a terminal, escapes control characters. On any other output,
+/// prints the names unchanged.
 void print_names(const lock_list& all) {
     const bool raw = ::isatty(STDOUT_FILENO) != 1;
     for (const lock_state& each : all.locks)
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-/// Returns the servers that could not be asked. One list is enough for locks and counters, because
-/// both are on the same servers.
+/// Returns the servers that could not be asked, from the list of locks or the list of counters. One
+/// of the two lists is enough, because locks and counters are on the same servers.
 const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
     return all.unreachable.empty() ? counted.unreachable : all.unreachable;
 }

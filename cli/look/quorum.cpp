@@ -161,8 +161,8 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Returns why the lock must not be removed from one of the nodes. Returns an empty text if it may
-/// be removed from all nodes.
+/// Returns why the lock must not be removed from one of the nodes. Returns an empty text if the
+/// lock may be removed from all nodes.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {
         const std::string objection =
@@ -173,7 +173,7 @@ std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_toke
     return {};
 }
 
-/// Returns whether a node that has the lock could not remove it.
+/// Returns whether there is a node from which the lock could not be removed.
 bool is_any_refused(const std::vector<node_state>& seen) {
     return std::ranges::any_of(
         seen, [](const node_state& each) { return each.is_held() && !each.failure.empty(); });

@@ -26,7 +26,7 @@ struct node_state {
     std::optional<holdfast::lock_state> lock{}; ///< empty if the lock is free on this node
     /// Reason why the node could not be asked. Empty if the node replied.
     std::string failure{};
-    /// True if the user says that a string of this name is a lock (`--type token`).
+    /// Whether a string of this name counts as a lock, because the user wrote `--type token`.
     bool strings_are_locks = false;
 
     bool is_held() const { return lock && lock->is_held && !is_something_else(); }
@@ -39,7 +39,7 @@ struct node_state {
 using node_list = std::list<node>;
 
 /// Connects to all nodes. `outage` is the longest time that a call waits for a node that cannot be
-/// reached; a value in the URL has priority. Empty: the usual time.
+/// reached. A value in the URL has priority. If both are missing, calls wait for the usual time.
 node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
 /// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.

@@ -53,7 +53,7 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", timeout);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    // Poll, because some locks send no notification when they are released.
+    // Poll every second, because some types of locks send no notification when they are released.
     given.asks_within = std::chrono::seconds{1};
     limit_outage(given, timeout);
     const auto most = timeout.value_or(std::chrono::duration<double>::max());

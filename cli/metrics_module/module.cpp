@@ -15,7 +15,8 @@ namespace {
 
 using holdfast::metrics::collector;
 
-/// A run has at most 64 locks and their union, so each of them keeps its whole name.
+/// Settings of the collector. They keep the whole name of each lock, because a run has at most 64
+/// locks and one lock that consists of them.
 holdfast::metrics::options settings() {
     holdfast::metrics::options how;
     how.label = [](std::string_view name) { return std::string{name}; };

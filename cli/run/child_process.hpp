@@ -22,9 +22,9 @@ namespace cli {
 /// signals. Later changes by this program are not passed on.
 class inheritance {
 public:
-    /// Records the state. Call it at the beginning of main(), while there is one thread and no file
-    /// was opened. It also prepares this process: descriptors 0 to 2 are open, SIGPIPE is ignored,
-    /// and SIGCHLD is not ignored.
+    /// Records the state of this process. Call it at the beginning of main(), while there is one
+    /// thread and no file was opened. It also prepares this process: it opens descriptors 0 to 2 if
+    /// they are closed, ignores SIGPIPE, and stops ignoring SIGCHLD.
     static inheritance take();
 
     /// Returns whether the signal was ignored at the start.
@@ -67,12 +67,13 @@ struct child_settings {
         nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// Command in a process group of its own, which is killed if this process ends. The command gets
+/// Command that runs in its own process group. The command is killed if this process ends. It gets
 /// the descriptors, ignored signals and blocked signals that this program had at its start. Changes
 /// that this program has made since its start are not passed on.
 class child_process {
 public:
-    /// Starts the command. Returns after the exec. Throws `cannot_start`.
+    /// Starts the command. Returns after the exec of the command. Throws `cannot_start` if the exec
+    /// fails.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                   const child_settings& = {});
     child_process(const child_process&) = delete;
@@ -89,8 +90,8 @@ public:
     /// Sends the signal to all processes of the command's group.
     void signal(int) noexcept;
 
-    /// Returns the signal that has stopped the command since the last call, or nothing. Call it
-    /// after each SIGCHLD.
+    /// Returns the signal (such as SIGSTOP) that has stopped the command since the last call, or
+    /// nothing. Call it after each SIGCHLD.
     [[nodiscard]] std::optional<int> stopped_by() noexcept;
 
     /// Reaps the command and returns its exit status as a shell does: 128 + n for signal n. Call it

@@ -66,7 +66,8 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal affects the process. For example, WINCH does nothing by default.
+/// Returns whether the signal has an effect on the process. For example, WINCH does nothing by
+/// default.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(id, "status");
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
@@ -85,8 +86,8 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(one.id, "stat");
-        // Search from the end of the line, because the name of a program may also contain these
-        // characters.
+        // Search for `) ` from the end of the line, because the name of the program may also
+        // contain these characters.
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||
@@ -174,8 +175,8 @@ using namespace std::chrono_literals;
 /// Time to wait for the end of killed processes.
 constexpr std::chrono::seconds kill_timeout{1};
 
-/// Time between two checks of the job's processes. The checks matter only if no SIGCHLD reports a
-/// change.
+/// Time between two checks of the job's processes. The checks are needed only for a change that no
+/// SIGCHLD reports.
 constexpr std::chrono::milliseconds look_at_others_every{500};
 constexpr std::chrono::milliseconds look_at_killed_every{5};
 
@@ -251,8 +252,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Waits until the remaining lease is only `reserve`, because the command must end before the lease
-/// does. A renewal in the meantime makes the wait longer.
+/// Waits until the remaining lease is not longer than `reserve`, because the command must end
+/// before the lease does. A renewal in the meantime makes the wait longer.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -295,7 +296,7 @@ asio::awaitable<void> guard(const holdfast::lease& held, const std::string& thin
     }
     job.stop(how.signal);
 
-    // A refused renewal means that another client may already hold the lock. The command still gets
+    // The renewal was refused, so another client may already hold the lock. The command still gets
     // a short time to clean up.
     const std::optional<duration> wanted = grace_of(how);
     if (is_orphan)
@@ -311,8 +312,8 @@ asio::awaitable<void> guard(const holdfast::lease& held, const std::string& thin
 
 namespace {
 
-/// Time between two comparisons of the clocks. Asio's timers stop while the machine is suspended,
-/// but the clock of a lease continues.
+/// Time between two comparisons of the clocks. The comparison is needed because Asio's timers stop
+/// while the machine is suspended, but the clock of a lease continues.
 constexpr std::chrono::seconds look_at_clock_every{10};
 
 asio::awaitable<void> clock_reaches(holdfast::time_point moment) {
@@ -420,8 +421,8 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
 }
 
 /// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
-/// processes are left. If the command was told to end or has lost its lock, the job has ended only
-/// when the other processes have ended, too. Otherwise they would work without the lock.
+/// processes are left. If a signal asked the command to end, or if the lock was lost, the job has
+/// ended only when the other processes have ended, too. Otherwise they would work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();
@@ -435,7 +436,7 @@ asio::awaitable<void> command_run::job_ends(running_job& started, const stop_rea
         heard_last_ = status - signalled;
 
     if (stopped)
-        // The coroutine guard() kills the processes that do not end.
+        // Wait without a limit, because the coroutine guard() kills the processes that do not end.
         co_await started.others_ended(std::nullopt);
     else if (heard_last_ && !wanted_.rate)
         co_await end_others(started);
@@ -532,8 +533,8 @@ void command_run::remember_terminal() {
         settings_ = behind_->device.settings();
 }
 
-/// Gives the terminal to the command if the shell's job is in the foreground. If the shell has
-/// given the terminal to another job, does nothing.
+/// Gives the terminal to the command, if the shell's job is in the foreground. Does nothing if the
+/// shell has given the terminal to another job.
 void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;
@@ -541,7 +542,8 @@ void command_run::give_terminal(const running_job& started) {
     behind_->device.give_to(started.id());
 }
 
-/// Takes the terminal back. Returns false if the command did not have the terminal.
+/// Takes the terminal back from the command. Returns false if the command did not have the
+/// terminal.
 bool command_run::take_terminal_back(const running_job& started) const {
     if (behind_ == nullptr || behind_->device.foreground() != started.id())
         return false;

@@ -27,20 +27,20 @@
 
 namespace cli {
 
-/// Descendants of the command. Their process group or session may be another one, and their parent
-/// may have ended.
+/// All processes that the command has started, directly or indirectly (its descendants). They may
+/// be in another process group or session, and their parent may have ended.
 ///
 /// A private server that a `holdfast` command of the job has started does not belong to the job,
 /// because other programs use it, too.
 class job_processes {
 public:
-    /// Makes this process the new parent of descendants that lose their parent. Children that
-    /// existed before this call are not part of the job; if a shell became `holdfast run` by exec,
-    /// it may have such children.
+    /// Makes this process the new parent of descendants whose parent ends. Children that existed
+    /// before this call are not part of the job. A process has such children if a shell became
+    /// `holdfast run` by exec.
     job_processes();
 
-    /// Reaps orphaned descendants that have exited. Stops at `command`, because other code reads
-    /// its exit status.
+    /// Reaps orphaned descendants that have exited. Stops when it finds `command` among them,
+    /// because other code reads the exit status of `command`.
     void reap(pid_t command) const noexcept;
 
     /// Returns whether any process of the job except the command still runs.
@@ -53,10 +53,10 @@ public:
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// Sends SIGTERM to orphaned processes that did not get the signal `heard`, or that ignore it.
-    /// Each process gets SIGTERM only once. Call it after `heard` was sent to the command's group
-    /// and the command has ended. Processes with a living parent get no signal, because a process
-    /// should be stopped by its parent.
+    /// Sends SIGTERM to orphaned processes (whose parent has ended) that did not get the signal
+    /// `heard`, or that ignore it. Each process gets SIGTERM only once. Call it after `heard` was
+    /// sent to the command's group and the command has ended. Processes with a living parent get no
+    /// signal, because a process should be stopped by its parent.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -86,15 +86,15 @@ public:
     /// Returns the process id of the command. It is also the id of the command's process group.
     pid_t id() const noexcept { return group_; }
 
-    /// Passes a signal on. It goes to the command's group, or to all remaining processes after the
-    /// command has ended.
+    /// Passes a signal on to the command's process group. If the command has ended, passes it on to
+    /// all remaining processes of the job.
     void pass(int signal);
 
-    /// Sends the signal to the command and to all its descendants, even to stopped ones.
+    /// Sends the signal to the command and to all its descendants, even to stopped processes.
     void stop(int signal);
 
-    /// Sends SIGKILL to all processes of the job. `others_ended` sends it again to processes that
-    /// remain.
+    /// Sends SIGKILL to all processes of the job. If some processes remain, `others_ended` sends
+    /// SIGKILL to them again.
     void kill();
 
     /// Reaps orphaned descendants that have exited. Call it after each SIGCHLD.
@@ -121,8 +121,8 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // Declared before the command, because children that exist before the command are not part of
-    // the job.
+    // Processes of the job except the command. Declared before the command, because children that
+    // exist before this object are not part of the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;
@@ -156,8 +156,8 @@ asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, ru
 struct job;
 
 /// Holds and renews the lock until the given time. Returns earlier if a signal asks this process to
-/// end, if the stop of `asked` is requested, or if the lock is lost. Prints a message if the lock
-/// is lost. Ctrl-Z stops the shell's job, but not this process.
+/// end, if another program asks for the lock (the stop token `asked`), or if the lock is lost.
+/// Prints a message if the lock is lost. Ctrl-Z stops the shell's job, but not this process.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
                               holdfast::time_point until, signal_inbox&, const job* behind,
                               std::stop_token asked);
@@ -166,8 +166,8 @@ asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
 /// Stops the command if the lock is lost.
 class command_run {
 public:
-    /// Creates the object. `behind` is the shell's job that contains this process, or null without
-    /// a terminal. All arguments must outlive this object.
+    /// Creates the object. `behind` is the shell's job that contains this process, or null if there
+    /// is no terminal. All arguments must outlive this object.
     command_run(asio::io_context&, const locked_run&, const inheritance&, signal_inbox&,
                 const last_words&, const job* behind);
 
@@ -181,8 +181,8 @@ public:
     /// Returns whether the command was stopped because its lock was lost or in danger.
     bool was_stopped() const noexcept { return stopped_; }
 
-    /// Returns whether the command was asked to end, by a signal to this process or from the
-    /// keyboard.
+    /// Returns whether a signal asked the command to end. The signal came to this process or from
+    /// the keyboard.
     bool was_told_to_end() const noexcept { return heard_last_.has_value(); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines for `holdfast run`. They wait for the first of several operations, for a request to
+// Coroutines for `holdfast run` that wait: for the first of several operations, for a request to
 // stop, or for a time.
 #pragma once
 
@@ -27,9 +27,9 @@ namespace cli {
 
 namespace asio = holdfast::asio;
 
-/// Runs all parts until the first of them ends. Then cancels the other parts and waits for their
-/// end. Rethrows the exception of the first part. (Asio's `||` would continue to wait after an
-/// exception.)
+/// Runs all parts at the same time until the first part ends. Then cancels the other parts and
+/// waits for their end. If the first part ended with an exception, throws this exception. (Asio's
+/// `||` would continue to wait after an exception.)
 template <typename... Parts>
 asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;
@@ -46,8 +46,8 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Waits until the stop of a stop token is requested. The request must be made on this executor's
-/// thread, as it is for the stop tokens of a lease.
+/// Waits until the stop of a stop token is requested. The stop must be requested on this executor's
+/// thread, as is the case for the stop tokens of a lease.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
@@ -87,13 +87,14 @@ asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     co_return std::move(*got->value);
 }
 
-/// Runs `work`, and returns true afterwards. `abandonable` needs a result.
+/// Runs `work`, and then returns true. The result is needed because `abandonable` requires an
+/// operation with a result.
 inline asio::awaitable<bool> true_after(asio::awaitable<void> work) {
     co_await std::move(work);
     co_return true;
 }
 
-/// Waits for the time `length`.
+/// Waits until the time `length` has passed.
 inline asio::awaitable<void> pause(asio::steady_timer::duration length) {
     asio::steady_timer timer{co_await asio::this_coro::executor, length};
     co_await timer.async_wait(asio::use_awaitable);

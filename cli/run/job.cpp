@@ -66,7 +66,8 @@ std::optional<termios> controlling_terminal::settings() const noexcept {
 
 void controlling_terminal::restore(const termios& before) const noexcept {
     const without_sigttou asking;
-    // TCSANOW does not wait until the output is written. Ctrl-S may have stopped the output.
+    // Use TCSANOW, which does not wait until the output is written, because the user may have
+    // stopped the output with Ctrl-S.
     ::tcsetattr(device_.get(), TCSANOW, &before);
 }
 
@@ -76,7 +77,8 @@ bool controlling_terminal::is_stdin() noexcept {
 
 namespace {
 
-/// Returns the signal (RTMIN+3) that tells systemd in a container to stop.
+/// Returns the signal (RTMIN+3) that a container runtime sends to systemd in a container to stop
+/// it.
 int halt_of_systemd() {
     return SIGRTMIN + 3;
 }
@@ -172,7 +174,7 @@ void die_of(int signal) {
 }
 
 /// The front process: the process for which the shell waits. It only passes signals on to the
-/// worker.
+/// worker, the process that has the lock.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)
@@ -216,7 +218,7 @@ private:
     }
 
     /// Sends the signal to the whole job of the shell (a script, the other parts of a pipe),
-    /// because the terminal has sent it only to the command's group.
+    /// because the terminal has sent the signal only to the command's group.
     void end_job(int signal) const {
         if (::sigismember(&had_, signal) == 0)
             ::kill(0, signal);
@@ -267,7 +269,7 @@ int work_behind_job(const inheritance& inherited, const std::function<int(const 
     std::optional<controlling_terminal> device = controlling_terminal::open();
     if (!device)
         return work(nullptr);
-    // The worker unblocks these signals itself.
+    // Block the signals here, before the worker is created. The worker unblocks them itself.
     const sigset_t heard = block_signals_of_job(inherited);
 
     job behind{std::move(*device), ::getpid(), ::getpgrp()};

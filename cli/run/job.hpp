@@ -20,8 +20,8 @@
 namespace cli {
 
 /// Terminal of this process's session. Only the process group in the foreground can read from it
-/// and gets the signals of keys such as Ctrl-C. If a process of another group reads from it, that
-/// process is stopped.
+/// and gets the signals of keys such as Ctrl-C. If a process of another group reads from the
+/// terminal, the kernel stops that process.
 class controlling_terminal {
 public:
     /// Opens the terminal. Returns nothing if there is no terminal, for example in a cron job.
@@ -29,18 +29,18 @@ public:
 
     pid_t foreground() const noexcept;
 
-    /// Brings the process group to the foreground. Async-signal-safe. Also works while this process
-    /// is in the background.
+    /// Brings the process group to the foreground. The function is async-signal-safe. It also works
+    /// while this process is in the background.
     void give_to(pid_t group) const noexcept;
 
     /// Returns the settings for echo, line editing and signals. Returns nothing if the terminal is
     /// gone.
     std::optional<termios> settings() const noexcept;
 
-    /// Restores the settings. Also works in the background.
+    /// Restores the settings of the terminal. Also works while this process is in the background.
     void restore(const termios&) const noexcept;
 
-    /// Returns whether stdin is this terminal.
+    /// Returns whether stdin is the controlling terminal.
     static bool is_stdin() noexcept;
 
 private:
@@ -50,16 +50,16 @@ private:
     descriptor device_;
 };
 
-// Signals that `holdfast run` receives and handles for its command.
+// Functions for the signals that `holdfast run` receives for its command.
 
 class inheritance;
 
 /// Blocks all signals that can be blocked, except the ignored signals, TTIN and TTOU. Returns the
-/// set of blocked signals. Read them with signalfd() or sigwaitinfo(). The signals are blocked
-/// because the default action of most of them would kill only this process. The command would then
-/// continue without a renewed lock, and the lock would stay held until its lease ends.
+/// set of blocked signals. Read the blocked signals with signalfd() or sigwaitinfo(). The signals
+/// are blocked because the default action of most of them would kill only this process. The command
+/// would then continue without a renewed lock, and the lock would stay held until its lease ends.
 ///
-/// The set includes SIGPIPE, unless it was ignored at the start. A write of this process to a
+/// The set includes SIGPIPE, unless SIGPIPE was ignored at the start. A write of this process to a
 /// closed pipe also raises SIGPIPE; see `is_own_pipe`.
 sigset_t block_signals_of_job(const inheritance&);
 
@@ -72,19 +72,20 @@ bool is_own_pipe(int signal, pid_t sender);
 /// because there is no window whose size could change.
 bool asks_to_end(int signal, bool on_terminal);
 
-/// Returns whether the signal ends a process that waits for a lock: it asks for the end, or its
-/// default action ends a process.
+/// Returns whether the signal ends a process that waits for a lock. This is the case if the signal
+/// asks for the end, or if its default action ends a process.
 bool ends_wait(int signal, bool on_terminal);
 
 namespace asio = holdfast::asio;
 
 /// Receives the signals that are sent to this process, including SIGCHLD. The constructor blocks
-/// the signals, and they are read from a descriptor. So no signal is lost, and no signal interrupts
-/// a call. Create it before any thread starts, so that the signals are blocked in all threads.
+/// the signals, and this object reads them from a descriptor. So no signal is lost, and no signal
+/// interrupts a call. Create this object before any thread starts, so that the signals are blocked
+/// in all threads.
 class signal_inbox {
 public:
     /// Blocks the signals. Signals that were ignored at the start of the program stay ignored,
-    /// because nohup relies on it.
+    /// because nohup relies on this.
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
@@ -101,7 +102,8 @@ private:
     asio::posix::stream_descriptor descriptor_;
 };
 
-/// The shell's job, as the worker process sees it.
+/// Access of the worker process to the shell's job, which consists of the front process and the
+/// worker.
 struct job {
     controlling_terminal device;
     pid_t front; ///< the process that the shell waits for
@@ -110,7 +112,7 @@ struct job {
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
     /// Returns whether the front process (for which the shell waits) was killed. Call it in the
-    /// worker, which gets a SIGTERM when that happens.
+    /// worker, which gets SIGTERM when the front process is killed.
     bool front_is_gone() const noexcept;
 
     /// Stops the job, as Ctrl-Z does. Call it in the worker (the process that renews the lock). The
@@ -133,8 +135,8 @@ struct job {
 /// while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// If the signal is SIGINT or SIGQUIT, ends the worker with it, and with the worker the whole job.
-/// A shell script can then see that the user pressed Ctrl-C. Call it in a worker.
+/// If the signal is SIGINT or SIGQUIT, ends the worker, and with it the whole job, by this signal.
+/// A shell script can then see that the user pressed Ctrl-C. Call the function in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -38,8 +38,8 @@ struct named_signal {
     int number;
 };
 
-/// Signals that ask or force a program to end. A user cannot choose other signals; STOP, for
-/// example, would only hide the loss from the command.
+/// Signals that ask or force a program to end. A user cannot choose other signals. For example,
+/// STOP would only hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
     {"INT", SIGINT},
@@ -84,9 +84,9 @@ on_loss parse_on_loss(const std::string& option, std::string_view text) {
 
 namespace {
 
-/// Largest size of the list of outer locks in bytes. If the list is too long, it keeps the
-/// innermost locks. There is a limit because one environment string may have at most 128 KiB, while
-/// the name of one lock may have 64 KiB.
+/// Maximum size of the list of outer locks, in bytes. A longer list is cut: it keeps the innermost
+/// locks. The limit is needed because one environment string may have at most 128 KiB, and the name
+/// of one lock may have 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {
@@ -149,13 +149,13 @@ namespace {
 
 using holdfast::error_code;
 
-/// Returns the client's label, which `holdfast ls` shows: the command without its
-/// directory.
+/// Returns the label of the client, which `holdfast ls` shows. It is the name of the command
+/// without its directory.
 std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
 
-/// Shortest time in which the server can reply to a run with -w. It is the default of
+/// Shortest time that a run with -w waits for a reply of the server. It is the default of
 /// `connect_timeout`.
 constexpr std::chrono::seconds first_answer_timeout{2};
 /// Extra time after the end of -w for a reply that is already on its way.
@@ -318,9 +318,9 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Throws `unreachable` some time after the end of -w. If the server replies, the wait has
-    /// ended before. But if it does not, the client waits for the timeout of its request. With -n,
-    /// and on a quorum, only the timeouts of the requests limit the wait.
+    /// Throws `unreachable` a short time after the end of -w, because a client whose server does
+    /// not reply would wait for the timeout of its request. If the server replies, the wait ends
+    /// before. With -n, and on a quorum, only the timeouts of the requests limit the wait.
     asio::awaitable<void> fail_without_answer() {
         const holdfast::duration timeout = length_of(wanted_.timeout);
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)
@@ -328,15 +328,15 @@ private:
         const holdfast::duration limit =
             std::max<holdfast::duration>(timeout, first_answer_timeout);
         co_await pause(limit);
-        // Make a separate pause here: after Ctrl-Z, both times may have passed when the run
-        // continues.
+        // Wait in a second pause, and not in one long pause: if the run was stopped by Ctrl-Z, the
+        // whole time may have passed when the run continues.
         co_await pause(reply_margin);
         throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
                                           "no answer within " + in_words(limit + reply_margin)};
     }
 
-    /// Takes the lock, a slot (--slots), or a start (--rate). A start leaves the lease empty: it is
-    /// not held, so it cannot be lost.
+    /// Takes the lock, a slot (--slots), or a start (--rate). For a start, `held` stays empty,
+    /// because a start is not held and cannot be lost.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);
@@ -350,8 +350,8 @@ private:
         }
     }
 
-    /// Returns the next pending signal that ends the wait. Returns nothing if there is none. Used
-    /// while no command runs, so only this process must stop.
+    /// Returns the next pending signal that ends the wait, or nothing. It is used while no command
+    /// runs, so only this process must stop at Ctrl-Z.
     std::optional<int> take_ending_signal() {
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
@@ -379,14 +379,16 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // The system could not create a process or a descriptor. Release the lock anyway.
+            // The system could not create a process or a descriptor. Release the lock before the
+            // run ends.
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        // If the lock was lost during --hold-for, the loss was reported before.
+        // Do not report the loss here if the lock was lost during --hold-for, because that loss was
+        // reported before.
         const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
@@ -409,8 +411,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // Check the lock now, when the command has ended. If a loss were noticed later, it would be
-        // unknown whether the command was still running at that time.
+        // Check the lock now, when the command has ended. If a loss were noticed only later, nobody
+        // could know whether the command was still running when the lock was lost.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
@@ -434,7 +436,7 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// True: --hold-for has ended, because its time has passed, a signal has arrived, or the lock
+    /// Whether --hold-for has ended, because its time has passed, a signal has arrived, or the lock
     /// was lost.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;

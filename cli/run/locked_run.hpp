@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One `holdfast run` from the lock to the exit status: its options, what happens when the lock is
-// lost, and the locks of the runs around it.
+// One `holdfast run`, from the lock to the exit status. Also its options, the reaction to a lost
+// lock, and the locks of outer `holdfast run` commands.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -22,7 +22,7 @@ namespace cli {
 /// Reaction to a lost lock: the signal for the command, and the time from that signal until KILL.
 struct on_loss {
     int signal = SIGTERM;
-    /// Time until KILL. Empty: as long as the lease allows.
+    /// Time from the signal until KILL. If empty, KILL comes as late as the lease allows.
     std::optional<std::chrono::duration<double>> grace{};
 };
 
@@ -37,9 +37,9 @@ std::optional<holdfast::duration> grace_of(const on_loss&);
 /// the name of the option and the allowed values in its message.
 on_loss parse_on_loss(const std::string& option, std::string_view text);
 
-/// Locks of the `holdfast run` commands around this command: they have started this command,
-/// directly or indirectly. If this command requested one of these locks again, it would wait for a
-/// command that waits for this command.
+/// Locks of outer `holdfast run` commands: commands that have started this command, directly or
+/// indirectly. If this command requested one of these locks again, it would wait for a command that
+/// waits for this command.
 ///
 ///     HOLDFAST_LOCK   the name of the innermost lock, unchanged
 ///     HOLDFAST_LOCKS  all locks on HOLDFAST_URL's server, one per line, the outermost first;
@@ -78,23 +78,26 @@ struct locked_run {
     holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit for `slots`
     std::optional<std::uint32_t> slots;
     std::optional<holdfast::rate> rate; ///< if set, no lock is held and `kind` is not used
-    /// How the fencing tokens are numbered. The command gets the token in its environment.
+    /// Kind of the fencing tokens (counted or dated). The command gets its token in the
+    /// environment.
     holdfast::fencing numbers;
-    /// Number of replicas that must confirm the lock. If empty, the URL decides.
+    /// Number of replicas that must confirm the lock. If empty, the number in the URL applies.
     std::optional<unsigned> replicas;
     on_loss loss;
-    /// Signal for the command if another program asks for the lock, and the time until KILL. If the
-    /// time is empty, the command may go on. If there is no signal, the run does not listen.
+    /// Signal for the command if another program asks for the lock (`holdfast ask`), and the time
+    /// until KILL. If the time is empty, the command may go on. If the whole field is empty,
+    /// requests for the lock are ignored.
     std::optional<on_loss> ask;
     std::optional<std::string> metrics_textfile; ///< path of the file for the run's metrics
     int busy_status;
     bool verbose;
 };
 
-/// Returns the lock's name for messages. Names of further locks are appended with " + ".
+/// Returns the name of the lock for messages. If the run takes several locks, their names are
+/// joined by " + ".
 std::string title_of(const locked_run&);
-/// Describes what the run waits for, for use in messages: `lock 'x'`, `a slot of 'x'`, `the rate of
-/// 'x'`.
+/// Describes the thing for which the run waits, for use in messages: `lock 'x'`, `a slot of 'x'`,
+/// `the rate of 'x'`.
 std::string wanted_thing(const locked_run&, std::size_t longest);
 
 /// Takes the lock, runs the command, and releases the lock. Returns the exit status.

@@ -101,8 +101,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// How often to set the counter and read it. More than one attempt may be needed, because another
-/// client may delete the counter after it was set.
+/// Maximum number of attempts to set the counter and read it. More than one attempt may be needed,
+/// because another client may delete the counter after it was set.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -124,24 +124,24 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns true if no slot is held and no slot can ever become free. The server has then lost the
-/// set of holders, through an eviction or a script that deletes keys, so the slots of these holders
-/// are never given back.
+/// Returns whether the server has lost the set of slot holders, through an eviction or a program
+/// that deletes keys. In this case, no slot is held and no slot is free, and the slots of the lost
+/// holders will never be given back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
 
-/// Tells the private server that this command has set the counter. Does not tell it if another
+/// Records on the private server that this command has set the counter. Does not do so if another
 /// program has set a counter of the same name, because that program may rely on its counter.
 void remember_counter(const locked_run& wanted) {
     if (is_private_server(wanted.url))
         remember_counter_of_run(wanted.name);
 }
 
-/// Returns the result of `asking`. Only the exception of a blocking call contains the server's
-/// reason for a refusal. So after a refusal, repeats the request as the blocking call
-/// `ask_again(client)` of another client. The same client cannot make a blocking call on the thread
-/// of its executor.
+/// Returns the result of `asking`. After a refusal, repeats the request as the blocking call
+/// `ask_again(client)`, because only the exception of a blocking call contains the server's reason
+/// for the refusal. The repeated request uses another client, because the first client cannot make
+/// a blocking call on the thread of its executor.
 template <typename T, typename Blocking>
 asio::awaitable<T> with_reason(asio::awaitable<T> asking, const locked_run& wanted,
                                Blocking ask_again) {
@@ -171,7 +171,7 @@ asio::awaitable<counter_state> counter_of(holdfast::client& home, const locked_r
     co_return co_await with_reason(std::move(asking), wanted, ask_again);
 }
 
-/// Returns how much of the timeout is left.
+/// Returns how much of the run's timeout (-w) is left.
 std::chrono::duration<double> left_of(const locked_run& wanted, holdfast::time_point began) {
     const std::chrono::duration<double> left =
         wanted.timeout - std::chrono::duration<double>{holdfast::boot_clock::now() - began};
@@ -184,9 +184,10 @@ asio::awaitable<void> look_at_counter(holdfast::client& home, const locked_run& 
     has_answered = true;
 }
 
-/// With -n or -w, asks the server for the counter before the counter is set. Repeats the query
-/// until the server answers. Throws if the timeout ends before that. A change of the counter would
-/// be repeated after the timeout, and the close of the client would wait for it.
+/// With -n or -w, asks the server for the counter before the counter is set. Repeats this query
+/// until the server replies, and throws if the timeout ends before. The query is needed because the
+/// client would repeat a change of the counter after the timeout, and the close of the client would
+/// wait for this change.
 asio::awaitable<void> until_server_answers(holdfast::client& home, const locked_run& wanted,
                                            holdfast::time_point began) {
     if (wanted.timeout == std::chrono::duration<double>::max())
@@ -330,13 +331,13 @@ holdfast::rate parse_rate(const std::string& text) {
 
 namespace {
 
-/// Returns whether the owner is known by more than a number. A holdfast client without client
+/// Returns whether anything but a number is known about the owner. A holdfast client without client
 /// information is known only by its number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
-/// Returns false if the waiter's entry in the queue has certainly expired. Returns true otherwise,
+/// Returns false if the waiter's entry in the queue has certainly expired. Otherwise returns true,
 /// also if the server does not report how long the entry lasts.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
@@ -386,7 +387,8 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    // A quorum and a counter need no check: the server refuses a key of another type.
+    // Do not check a quorum or a counter, because there the server itself refuses a key of another
+    // type.
     if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
@@ -439,7 +441,7 @@ bool wait_report::may_draw() const {
 }
 
 asio::awaitable<void> wait_report::tell() {
-    // Most waits end before this pause ends, and need no message.
+    // Wait before the first message, because most waits end soon and need no message.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
     if (may_draw())
         show({}); // the server may take long to say who holds it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for the time before the command of `holdfast run` starts. They wait for a lock, a slot
-// or a start, describe the holder of the lock, and report the wait.
+// Functions that `holdfast run` needs before its command starts: they wait for a lock, a slot or a
+// start, describe the holder of the lock, and report the wait.
 #pragma once
 
 #include "cli/run/coroutines.hpp"
@@ -25,7 +25,8 @@ namespace cli {
 /// Clients of a run, one for each server. The lock objects refer to these clients.
 using clients = std::list<holdfast::client>;
 
-/// Returns a time of the command line as a duration for a timer: rounded up, and at most a year.
+/// Converts a time from the command line to a duration for a timer. The result is rounded up, and
+/// is at most a year.
 holdfast::duration length_of(std::chrono::duration<double>);
 
 /// Lock for one `holdfast run`: a single lock, several locks as one, or a lock on a quorum.
@@ -53,7 +54,7 @@ private:
 namespace asio = holdfast::asio;
 
 /// Exception: the counter exists, but with another number of slots or another rate than the user
-/// requested. `told` names both values.
+/// requested. `told` is a text that contains both values.
 struct another_number {
     std::string told;
 };
@@ -68,8 +69,8 @@ asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client&,
 /// free before the timeout. Throws `another_number`, and the errors of the store.
 asio::awaitable<bool> draw_start(holdfast::client&, const locked_run& wanted);
 
-/// Describes the state of the counter, for example "3 of 3 slots are taken". Returns an empty text
-/// if the counter does not exist.
+/// Returns a description of the counter's state, for example "3 of 3 slots are taken". Returns an
+/// empty text if the counter does not exist.
 asio::awaitable<std::string> how_it_stands(holdfast::client&, const locked_run&);
 
 /// Parses a rate: `10/1m` means ten starts in any minute. Throws `usage_error`.
@@ -103,12 +104,13 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// fits, or if this user may not read it.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. A node that has such a key
-/// just gives no vote; if many nodes have it, the lock fails with an error.
+/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. On a quorum, a node that
+/// has such a key gives no vote. If too many nodes have such a key, the lock fails with an error.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
-/// Describes the holder of the lock. If the user wants several locks, describes the first of them
-/// that is held, with its name. On a quorum, asks the first node that can be reached.
+/// Describes the holder of the lock. If the user wants several locks, describes the holder of the
+/// first lock that is held, with the name of this lock. On a quorum, asks the first node that can
+/// be reached.
 asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording);
 
 struct job;
@@ -129,14 +131,14 @@ public:
     /// kind.
     asio::awaitable<void> tell();
 
-    /// Ends the report, because the lock was granted. A token of zero means that the lock has no
+    /// Ends the report, because the lock was granted. `fencing_token` is zero if the lock has no
     /// token.
     void granted(std::uint64_t fencing_token);
 
 private:
     void show(const std::string& holder);
     void clear();
-    /// Returns whether the line can be overwritten, and this job has the terminal.
+    /// Returns whether this job has the terminal, and the line on the terminal can be overwritten.
     bool may_draw() const;
 
     clients& homes_;

@@ -28,7 +28,8 @@ namespace {
 /// Folders in which the module is searched, relative to the folder of this program.
 constexpr std::array module_folders{HOLDFAST_METRICS_FOLDERS};
 
-/// Loads the module and creates the observer. Returns null if that fails; `reasons` then says why.
+/// Loads the metrics module and creates its observer. Returns null if this fails; `reasons` then
+/// says why.
 run_metrics* load(std::string& reasons) {
     for (const char* const folder : module_folders) {
         const std::string place = std::string{"$ORIGIN/"} + folder + "/" HOLDFAST_METRICS_MODULE;
@@ -90,7 +91,8 @@ void replace(const std::string& path, std::string_view text) {
     try {
         descriptor written{file};
         write_all(written.get(), text);
-        // Some file systems report only here that the disk is full.
+        // Check the results of close() and rename(), because some file systems report only here
+        // that the disk is full.
         if (::close(written.release()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
             fail();
     } catch (...) {

@@ -15,15 +15,15 @@ namespace cli {
 /// here changes the run or its exit status: every failure is printed on stderr.
 class metrics_file {
 public:
-    /// Loads the metrics module. If that fails, prints why, and `observer()` is null.
+    /// Loads the metrics module. If this fails, prints the reason; `observer()` then returns null.
     explicit metrics_file(std::string path);
 
     /// Returns the observer that counts the events for the file, or null if nothing can be counted.
     std::shared_ptr<holdfast::observer> observer() const { return counted_; }
 
-    /// Writes the file. A reader sees the old content or the new content, because the new content
-    /// is written to a temporary file in the same folder, which then replaces the file. Does
-    /// nothing if there is no observer.
+    /// Writes the file. A reader sees either the old content or the whole new content: the function
+    /// writes a temporary file in the same folder, which then replaces the old file. Does nothing
+    /// if there is no observer.
     void write(const std::string& name, int status) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point of the program's metrics module, which links prometheus-cpp. Module and program come
-// from the same build, because the module's folder has the version in its name.
+// Entry point of the program's metrics module, which links prometheus-cpp. The module always comes
+// from the same version as the program, because the module's folder has the version in its name.
 #pragma once
 
 #include <holdfast/observer.hpp>
@@ -14,7 +14,8 @@ class run_metrics : public holdfast::observer {
 public:
     /// Returns all metrics in the text format of Prometheus. Adds the end of the run for the lock
     /// `name`: the date `ended_at`, in seconds since 1970, and the exit status. Returns an empty
-    /// text if memory runs out. It throws nothing, because the module has its own C++ runtime.
+    /// text if memory runs out. The function throws nothing, because the module has its own C++
+    /// runtime.
     virtual std::string text(const std::string& name, double ended_at, int status) noexcept = 0;
 };
 

@@ -260,7 +260,8 @@ void check_numbers(const std::string& numbers) {
                           "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
 }
 
-/// Returns the kind of lock. Throws `usage_error` if two options ask for different kinds.
+/// Returns the kind of lock that the options ask for. Throws `usage_error` if two options ask for
+/// different kinds.
 holdfast::lock_kind kind_of(const given_options& given) {
     using holdfast::lock_kind;
     const struct {
@@ -301,7 +302,8 @@ void check_with(const given_options& given) {
     }
 }
 
-/// Throws `usage_error` for an option of locks that does not apply to --slots or --rate.
+/// Throws `usage_error` if the user gives --slots or --rate together with an option that only locks
+/// have.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
@@ -344,9 +346,9 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A lease is renewed every third of its time. On a
-/// busy machine, a process may stand still for longer than a very short lease; the lock would then
-/// be lost and the command stopped.
+/// Throws `usage_error` if the lease is too short. On a busy machine, the system may pause a
+/// process for longer than a very short lease. The lock would then be lost, and the command would
+/// be stopped.
 void check_lease(const given_options& given, const std::string& urls) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -367,8 +369,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// Returns how fencing tokens grow. The private server ends when it is not used, and then loses its
-/// counter of tokens. So its tokens are based on the date.
+/// Returns the kind of fencing tokens for this server. On the private server, tokens are always
+/// dated (based on the clock), because this server loses its counter of tokens when it ends.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

@@ -43,7 +43,7 @@ std::optional<server_link> server_link::open(const std::string& path) {
         ::setsockopt(socket.get(), SOL_SOCKET, direction, &answer_timeout, sizeof answer_timeout);
     const int result =
         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    // EAGAIN means that the server's queue of connections is full
+    // EAGAIN means that the server's queue of connections is full.
     const bool has_no_room = result != 0 && errno == EAGAIN;
     if (result != 0 && !has_no_room)
         return std::nullopt;
@@ -110,7 +110,7 @@ void server_link::shut_down() {
     try {
         ask("SHUTDOWN NOSAVE");
     } catch (const no_answer&) {
-        // The server ends without a reply, so this exception is expected.
+        // Ignore the exception: the server ends without a reply.
     }
 }
 
@@ -211,7 +211,8 @@ bool is_writable_and_ours(const std::string& path) {
            ::access(path.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Returns why the private server cannot use that XDG_RUNTIME_DIR. The result is empty if it can.
+/// Returns why the private server cannot use this value of XDG_RUNTIME_DIR. The result is empty if
+/// the server can use it.
 std::string trouble_with(const std::string& chosen) {
     if (!chosen.starts_with('/'))
         return "it is no absolute path";
@@ -234,7 +235,7 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder is not where the user wanted it. Empty: the folder is there.
+    /// Why the folder is not where the user wanted it. Empty if the folder is there.
     std::string trouble;
 };
 
@@ -248,10 +249,10 @@ std::optional<std::string> folder_of_run_around() {
     return is_its_url ? std::optional<std::string>{folder} : std::nullopt;
 }
 
-/// Chooses the folder. A terminal, a cron job and a user who has logged out must all find the same
-/// server. XDG_RUNTIME_DIR is used only if the user has set it to a folder of their own. It is not
-/// used if it is the folder of a login session: cron does not have that folder, and the last logout
-/// removes it (docs/adr/0007).
+/// Chooses the folder of the private server. Commands in a terminal, in cron and after a logout
+/// must all find the same server. Therefore XDG_RUNTIME_DIR is used only if the user has set it to
+/// a folder that does not belong to a login session. Cron does not know the folder of a login
+/// session, and the last logout removes that folder (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
         return {*around, {}};
@@ -266,8 +267,9 @@ folder_choice choose_folder() {
     return {chosen + "/holdfast", {}};
 }
 
-/// Returns the path of the chosen folder. If XDG_RUNTIME_DIR is not used, prints a message that
-/// names the folder: commands with different folders do not exclude each other.
+/// Returns the path of the chosen folder. If the user's XDG_RUNTIME_DIR cannot be used, prints a
+/// message with the chosen folder, because commands with different folders do not exclude each
+/// other.
 std::string path_of_folder() {
     const folder_choice choice = choose_folder();
     if (!choice.trouble.empty())
@@ -365,8 +367,8 @@ std::optional<descriptor> private_folder::try_to_serve() const {
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
     ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a right
-    // A program that cleans /tmp may have removed the old lock file. This is then a new file, and
-    // an flock on it does not show whether a server runs.
+    // Also ask the guard. A program that cleans /tmp may have removed the old lock file. The
+    // present file is then new, and an flock on it does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -385,12 +387,13 @@ bool private_folder::is_found() const noexcept {
 }
 
 // Starts the supervisor, a process that outlives this process. It has a session of its own, and no
-// `holdfast` process is its parent. It inherits only the lock, and a pipe to which it writes its
-// result.
+// `holdfast` process is its parent. The supervisor inherits only the lock, and a pipe to which it
+// writes its result.
 
 namespace {
 
-/// Limit of open files, if the system allows it: a few connections for each program.
+/// Limit of open files for the server, if the system allows it. It is enough for a few connections
+/// of each program.
 constexpr rlim_t server_files_max = 4096;
 
 /// Raises the limits as far as the system allows. The server is for all programs of this user, so
@@ -411,11 +414,12 @@ void raise_limits() noexcept {
     }
 }
 
-/// Becomes the supervisor. It runs between fork and exec, so it makes only async-signal-safe calls.
+/// Turns the child process into the supervisor. The function runs between fork and exec, so it
+/// makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
-    // The supervisor must not get signals from a terminal. It must also close inherited pipes.
-    // Otherwise a program that reads the output of this process would wait for the end of the
-    // supervisor.
+    // Detach the supervisor from the terminal, so that it gets no signals from there. Also close
+    // inherited pipes: otherwise a program that reads the output of this process would wait for the
+    // end of the supervisor.
     ::dup2(lock, STDIN_FILENO);
     ::dup2(report, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);
@@ -481,14 +485,13 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
 
 namespace {
 
-/// Number of timeouts after which the program gives up a server that accepts connections but does
-/// not reply. Such a server is stopped or stuck. A server that is only starting or ending does not
-/// let a request time out.
+/// Number of timeouts after which the program assumes that a server is stopped or hangs, because it
+/// accepts connections but does not reply. While a server starts or ends, requests do not time out.
 constexpr int silences_max = 2;
 
-/// Key that contains the names of the counters that `holdfast run` has set. A command sets its
-/// counter again if the counter is gone, so the server must keep such a counter only while a slot
-/// or start of it is in use.
+/// Key that contains the names of the counters that `holdfast run` has set. If such a counter is
+/// gone, the next command sets it again. So the server must keep the counter only while one of its
+/// slots or starts is in use.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
 /// Counts the keys that require the server to stay: all keys except the following kinds. One script
@@ -536,7 +539,7 @@ long keys_in_use(server_link& link) {
     return keys;
 }
 
-/// Returns the text as a word of an inline (plain text) Redis command. Escapes each byte.
+/// Returns the text as a word of an inline (plain text) Redis command, with each byte escaped.
 std::string in_escapes(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string all = "\"";
@@ -554,7 +557,8 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        // If the server accepts a connection, it is running, even if its other files are missing.
+        // Do not start a server if a connection was accepted: the server is then running, even if
+        // its other files are missing.
         const auto lock = link ? std::nullopt : home.try_to_serve();
         if (lock)
             start_supervisor(home, *lock);
@@ -579,7 +583,8 @@ holdfast::duration server_linger() {
 
 std::string use_private_server() {
     (void)server_linger(); // read the variable here, where a mistake can be reported to the user
-    // The object is static, because the server is in use until this process ends.
+    // Keep the object until the end of the process (static), because this process uses the server
+    // until it ends.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_timeout))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};

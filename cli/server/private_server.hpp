@@ -61,8 +61,8 @@ private:
     bool silent_ = false;
 };
 
-/// Returns the value after `NAME:` in an INFO reply. Returns an empty text or 0 if the name is
-/// missing.
+/// text_in() and number_in() return the value after `NAME:` in an INFO reply, as a text or as a
+/// number. If the name is missing, they return an empty text or 0.
 std::string text_in(std::string_view info, std::string_view name);
 long number_in(std::string_view info, std::string_view name);
 
@@ -84,8 +84,9 @@ public:
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes connections. They come from processes that called `holder`, which need
-    /// only the process id of this process. Call it when the descriptor is readable.
+    /// Accepts and closes the pending connections. They come from processes that called `holder()`,
+    /// which need only the process id of this process. Call the function when the descriptor is
+    /// readable.
     void let_go() const noexcept;
 
 private:
@@ -106,7 +107,7 @@ public:
     /// because that user could grant locks.
     static private_folder make();
 
-    /// Finds the folder. Returns nothing if it does not exist.
+    /// Finds the folder. Returns nothing if the folder does not exist.
     static std::optional<private_folder> find();
 
     /// Returns the path of the folder, even if the folder does not exist.
@@ -119,9 +120,9 @@ public:
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Marks the server as used, so that it is not stopped. If the server is being stopped now,
-    /// waits at most `timeout` for the end of that. Returns false if the server is still being
-    /// stopped then.
+    /// Marks the server as used, so that the supervisor does not stop it. If the server is being
+    /// stopped now, waits for its end, but at most for `timeout`. Returns false if the server has
+    /// not ended by then.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -131,7 +132,7 @@ public:
     std::optional<descriptor> try_to_serve() const;
     bool is_served() const;
 
-    /// Returns whether new programs would find this folder and a socket in it.
+    /// Returns whether a new program would find this folder with a socket in it.
     bool is_found() const noexcept;
 
 private:
@@ -143,7 +144,7 @@ private:
     descriptor folder_;
 };
 
-/// Time between two polls, for changes that the kernel does not report.
+/// Time between two checks, for changes that the kernel does not report.
 inline constexpr std::chrono::milliseconds look_again{5};
 
 /// Starts the private server if it does not run. Returns its URL. The server then stays until this
@@ -158,8 +159,8 @@ std::string url_of(const private_folder&);
 /// Returns the URL of the private server, even if the server's folder does not exist.
 std::string private_server_url();
 
-/// Tells the private server that `holdfast run` sets this counter again if it is gone. So if the
-/// counter limits no command, the server may end although the counter exists.
+/// Records on the private server that `holdfast run` sets this counter again if the counter is
+/// gone. So the server may end although the counter exists, if no command uses it.
 void remember_counter_of_run(const std::string& name) noexcept;
 
 /// Returns the environment variables for a command that gets `url` as HOLDFAST_URL: `NAME=value`
@@ -173,8 +174,8 @@ std::vector<std::string> variables_of_private_server(const std::string& url);
 holdfast::duration server_linger();
 
 /// Starts the supervisor in a session of its own. Returns when the server replies, or when another
-/// supervisor was faster. `lock` is the flock of the folder. Throws `no_server` with the
-/// supervisor's message.
+/// supervisor was faster. `lock` is the flock of the folder. If the start fails, throws `no_server`
+/// with the supervisor's message.
 void start_supervisor(const private_folder&, const descriptor& lock);
 
 /// Message of the supervisor when the server replies. Any other message except `another_was_first`
@@ -185,7 +186,7 @@ inline constexpr std::string_view another_was_first = "another";
 /// Timeout for starting or stopping a server. It is long enough even on a busy machine.
 inline constexpr std::chrono::seconds server_start_timeout{10};
 
-/// How many other connections (not the one that asks) and keys use the server.
+/// How many connections and keys use the server. The connection that asks is not counted.
 struct server_use {
     long connections = 0;
     long keys = 0; ///< number of keys, without keys that need no server, such as client information

@@ -135,8 +135,8 @@ int status(const std::optional<private_folder>& home, bool json) {
     return now ? success : not_running;
 }
 
-/// Waits for the end of a server that is stopping, and of its supervisor. Returns false if one of
-/// them still runs after the timeout.
+/// Waits for the end of a stopping server and of its supervisor. Returns false if one of the two
+/// processes still runs after the timeout.
 bool wait_for_end(const private_folder& home) {
     const auto give_up_at = holdfast::boot_clock::now() + server_start_timeout;
     while (home.is_served()) {
@@ -153,7 +153,7 @@ int refuse_to_stop(const std::string& by) {
     return in_use;
 }
 
-/// Handles a stop command if there is no server, or if the server's socket was removed.
+/// Executes `holdfast server stop` if there is no server, or if the server's socket was removed.
 int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     const pid_t supervisor = home ? server_guard::holder(home->path()) : 0;
     if (supervisor == 0)
@@ -165,8 +165,8 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
     throw no_answer{"it runs, but its socket was removed"};
 }
 
-/// Stops a server that has accepted a connection. Returns nothing if the server is already ending.
-/// Throws `no_answer` if the server does not reply.
+/// Stops a server that has accepted a connection. Returns the exit status, or nothing if the server
+/// is already ending. Throws `no_answer` if the server does not reply.
 std::optional<int> stop_connected(const private_folder& home, server_link& link, bool force) {
     try {
         if (!force) {

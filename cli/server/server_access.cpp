@@ -40,8 +40,9 @@ void add_schemes() {
 namespace {
 
 /// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server. A
-/// deployment can set this variable once for all its jobs. Without it, a job that should run once
-/// in the whole cluster would run once on each machine if HOLDFAST_URL is forgotten.
+/// deployment can set this variable once for all its jobs. Without the variable, if somebody
+/// forgets HOLDFAST_URL, a job that should run once in the whole cluster would run once on each
+/// machine.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)
@@ -141,7 +142,8 @@ std::string server_url(const std::optional<std::string>& option) {
         throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
                           "machine's private server; give redis://HOST:PORT or unix:///PATH as "
                           "--url or HOLDFAST_URL"};
-    // An outer `holdfast run` has set the variable, and the server in it may have ended.
+    // If HOLDFAST_URL names the private server, an outer `holdfast run` has set this variable, and
+    // the server may have ended since then.
     const bool is_private = given && is_private_server(*given);
     if (is_private && required)
         throw usage_error{"the server that is given is this machine's private server, as for a "
@@ -243,8 +245,8 @@ bool is_private_server(const std::string& url) {
 
 namespace {
 
-/// Replaces the value of each query parameter that may be a password. A parameter with an escape
-/// (`%`) in its name is treated as a password.
+/// Replaces the value of each query parameter that may be a password. This includes each parameter
+/// with an escape (`%`) in its name.
 std::string without_passwords_in_query(std::string url) {
     for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
         const std::size_t end = std::min(url.find('&', start + 1), url.size());
@@ -268,7 +270,8 @@ std::string one_without_password(std::string url) {
         url.replace(colon + 1, at - colon - 1, "***");
     else if (at != std::string::npos && at > start &&
              (url.starts_with("redis") || url.starts_with("valkey")))
-        // Redis clients write a password without a user name in this form: password@host
+        // Also hide a password without a user name (password@host), which other Redis clients
+        // accept.
         url.replace(start, at - start, "***");
     return without_passwords_in_query(std::move(url));
 }
@@ -296,9 +299,9 @@ holdfast::options reaching(std::string url) {
 
 namespace {
 
-/// Shortens a message. Removes `[category:number]`, and removes the error code's general sentence
-/// if a more precise text precedes it. After an error text of the server, the general sentence
-/// stays, because it is the only sentence that says what the user can do.
+/// Shortens a message. Removes `[category:number]`. Also removes the general sentence of the error
+/// code if a more precise text precedes it. But after an error text of the server, the general
+/// sentence stays, because only this sentence says what the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -311,15 +314,15 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t statements = text.find(", and so do these statements");
         code == store_errc::not_set_up && statements != text.npos)
         text.erase(statements);
-    // If text of this library follows the server's sentence, remove the full stop between them.
+    // Remove the full stop between the server's sentence and a text of this library.
     if (const std::size_t joint = text.find(".: "); joint != text.npos)
         text.erase(joint + 1, 1);
     return printable(on_one_line(text), 1000);
 }
 
-/// Adds the source of a wrong URL to the message: --url or HOLDFAST_URL. The user may have
-/// forgotten the variable, and must know what to correct. (The text of an error about a URL begins
-/// with `url`.)
+/// Adds to a message about a wrong URL where the URL comes from: --url or HOLDFAST_URL. The user
+/// may have forgotten the variable, and must know what to correct. (The text of an error about a
+/// URL begins with `url`.)
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))
@@ -366,8 +369,8 @@ std::string without(const std::string& general, std::string text) {
     return printable(on_one_line(text), 1000);
 }
 
-/// Returns whether the event describes the whole quorum, and not one of its nodes. Events of single
-/// nodes are reported before and after it.
+/// Returns whether the event describes the whole quorum, and not one of its nodes. The observer
+/// also gets events of single nodes, before and after this event.
 bool is_of_quorum(const holdfast::event& event) {
     return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
 }
@@ -394,7 +397,8 @@ void last_words::notify(const holdfast::event& event) noexcept {
 
 int last_words::report(const boost::system::system_error& failure, const std::string& url,
                        std::string_view refusal) const {
-    // Do not use the last event here. It may be about one node, or about a cancelled request.
+    // For a quorum, do not use the last event: it may be about one node, or about a cancelled
+    // request.
     const bool of_many = each_url(url).size() > 1 && failure.code() == holdfast::errc::unreachable;
     const std::string why =
         of_many ? (quorums_.empty()

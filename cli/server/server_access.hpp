@@ -15,7 +15,7 @@
 
 namespace cli {
 
-/// Enables URLs for each kind of store that this program was built with.
+/// Registers the URL schemes of all kinds of stores that this program was built with.
 void add_schemes();
 
 /// Returns the URL of the server for a command: the value of --url or of HOLDFAST_URL, or the URL
@@ -71,22 +71,22 @@ bool is_private_server(const std::string& url);
 /// commas.
 std::string without_password(std::string url);
 
-/// Describes the server for messages: `this machine's private server`, or the URL without its
-/// password.
+/// Returns a text that describes the server in messages: `this machine's private server`, or the
+/// URL without its password.
 std::string server_in_words(const std::string& url);
 
 /// Returns the options of a client for that server. If the URL has no user name or password, the
-/// options take them from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. These variables exist because
-/// other users can see a command line.
+/// options take them from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. (These variables exist because
+/// other users can see a password on a command line.)
 holdfast::options reaching(std::string url);
 
-/// Returns the text of an error on one line, safe to print. Leaves out the error code, and also the
-/// general advice if there is a precise reason.
+/// Returns the text of an error on one line, in a form that is safe to print. Leaves out the error
+/// code, and also the general advice if the text has a precise reason.
 std::string reason_in_words(const boost::system::system_error&);
 
-/// Observer that remembers why the last wait failed, with the text of the server or the system. It
-/// also remembers whether renewal has ended because of `max_hold`. The functions of a lock do not
-/// return this information.
+/// Observer that remembers two things that the functions of a lock do not return: why the last wait
+/// failed (the text of the server or the system), and whether renewal has ended because of
+/// `max_hold`.
 class last_words : public holdfast::observer {
 public:
     /// Creates the observer. If `tells` is true, it prints two things on stderr: that the locks

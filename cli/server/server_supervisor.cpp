@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Supervisor process of the private server. It starts the server, stops it after it was unused for
-// a while, and cleans up. Its stdin is the folder's lock. Its stdout is a pipe. The process that
-// started it reads the result from this pipe.
+// a while, and cleans up. The stdin of the supervisor is the folder's lock. Its stdout is a pipe,
+// from which the process that started the supervisor reads the result.
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"
@@ -187,7 +187,7 @@ public:
         , linger_{linger}
         , look_after_{std::clamp<holdfast::duration>(linger / 4, 10ms, 5s)} {}
 
-    /// Returns when the server has ended or must be stopped.
+    /// Waits until the server has ended or must be stopped.
     void run(const descriptor& signals) {
         for (;;) {
             std::array<pollfd, 3> any{{{server_.end(), POLLIN, 0},
@@ -198,8 +198,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If new programs cannot find this server, the next program starts another server,
-            // which does not know the locks of this server. So this server must stop at once: the
-            // holders of its locks then notice that they have lost them.
+            // which does not know the locks of this server. So this server must stop at once, so
+            // that the holders of its locks notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -211,9 +211,9 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // From now on, no `holdfast` program can begin to use the server, because this needs the
-        // flock that this process has. Other programs can still begin to use it, because they need
-        // only the socket.
+        // Check the use of the server after the flock was taken. From now on, no `holdfast` program
+        // can begin to use the server, because it would need this flock. Other programs need only
+        // the socket, so they can still begin to use the server.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();
@@ -244,8 +244,8 @@ void report(const descriptor& to, std::string_view text) {
     [[maybe_unused]] const auto told = ::write(to.get(), text.data(), text.size());
 }
 
-/// Descriptors that this process got at its start. They are moved to other numbers, and stdin and
-/// stdout become /dev/null.
+/// Descriptors that this process got as its stdin and stdout. They are moved to other numbers, and
+/// stdin and stdout become /dev/null.
 struct handed_over {
     descriptor lock{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
     descriptor report{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server process of the private server. The supervisor starts it, and stops it when unused.
+// Server process of the private server. The supervisor starts this process, and stops it when no
+// program uses the server.
 #pragma once
 
 #include "cli/descriptor.hpp"
@@ -13,9 +14,9 @@
 
 namespace cli {
 
-/// redis-server or valkey-server process of a private folder. It saves nothing to disk and can be
-/// reached only through its socket. It is stopped when the thread that started it ends, even after
-/// a crash.
+/// redis-server or valkey-server process of a private folder. The server saves nothing to disk and
+/// can be reached only through its socket. It is stopped when the thread that started it ends, even
+/// after a crash of the supervisor.
 class server_process {
 public:
     /// Starts the server and returns when it replies. The server keeps `lock` and `guard` open, so
@@ -24,14 +25,15 @@ public:
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
     server_process(const server_process&) = delete;
 
-    /// Asks the server to end, if it still runs. If it does not end in time, kills it.
+    /// If the server still runs, asks it to end. If it does not end in time, kills it.
     ~server_process();
 
     /// Returns a descriptor that becomes readable when the server has ended. The result is negative
     /// if the system has no pidfds.
     int end() const noexcept { return ended_ ? ended_->get() : -1; }
 
-    /// Returns whether the server still runs. Waits at most `timeout` for its end.
+    /// Waits for the end of the server, but at most for `timeout`. Returns whether the server still
+    /// runs.
     bool lives(std::chrono::milliseconds timeout = {}) const noexcept;
 
 private:

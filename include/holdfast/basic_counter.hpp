@@ -19,7 +19,7 @@ class counter_descriptor;
 } // namespace sync
 
 namespace detail {
-/// Settings that the constructor of a counter type (for example `latch`) passes on.
+/// Settings that the constructor of a counter type (for example `latch`) passes to `basic_counter`.
 struct counter_setup {
     counter_kind kind;
     std::int64_t most = 0;              ///< maximum number of free permits; 0: no limit
@@ -55,14 +55,15 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// executor), `invalid_argument` (the amount is not allowed) or `operation_aborted` (the stop token
 /// requested a stop).
 ///
-/// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
-/// that has no timeout because it never waits for other clients returns two seconds after its
-/// start. The error code is `unreachable` if the call had not begun on the executor, otherwise
+/// If no thread runs the client's executor, a call returns two seconds after its timeout. Some
+/// calls never wait for other clients and have no timeout; such a call returns two seconds after
+/// its start. The error code is `unreachable` if the call had not begun on the executor, otherwise
 /// `outcome_unknown`.
 ///
 /// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at
-/// any time. A cancelled function completes at once with `operation_aborted`, and permits that it
-/// may have taken are given back in the background. The other functions cannot be cancelled.
+/// any time. A cancelled function completes at once with `operation_aborted`, and the client gives
+/// back permits that it may have taken, in the background. Functions that do not wait cannot be
+/// cancelled.
 ///
 /// Thread safety: any thread may call every member.
 class HOLDFAST_EXPORT basic_counter {
@@ -73,7 +74,7 @@ public:
     /// Returns the greatest value of a counter: 2^31 - 1, the limit of Redisson.
     static constexpr std::int64_t max() noexcept { return counted_max; }
 
-    /// Deletes the counter. Returns false if it did not exist.
+    /// Deletes the counter. Returns false if the counter did not exist.
     bool erase() const;
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_erase(Token&& token) const {
@@ -88,8 +89,8 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// Takes the requested amount from the counter. Returns false if the counter stays too small
-    /// until the timeout has passed.
+    /// Takes the requested amount from the counter. Waits if the counter is too small; returns
+    /// false if it is still too small when the timeout has passed.
     bool take(detail::counter_options) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

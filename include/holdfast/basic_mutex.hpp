@@ -41,7 +41,7 @@ inline constexpr deferred_release_t deferred_release{};
 ///
 ///     holdfast::mutex stock{client, "stock:42", {.lease = holdfast::lease_time{5s}}};
 struct mutex_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     bool deferred = false; ///< unlock() does not wait for the store; see deferred_release_t
@@ -64,10 +64,11 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    /// Pauses of the waiters; set only for a lock that sends no notification when released.
+    /// Pauses of the waiters between two polls. Set only for a type of lock whose release sends no
+    /// notification.
     std::optional<backoff> polls{};
     /// For a fair lock: how long a waiter stays in the queue without sending a request (see
-    /// `ask::outlasts`). Empty: the default value.
+    /// `ask::outlasts`). If empty, the default value applies.
     std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
@@ -97,16 +98,17 @@ using maybe_lease_handler = asio::any_completion_handler<void(error_code, std::o
 ///
 /// *Lease time.* Every acquiring function has an overload with a `lease_time`. A hold that such a
 /// call acquires lasts for that time and is not renewed (Redisson: `lock(leaseTime)`). Without a
-/// `lease_time`, the hold has the lock's lease time and is renewed until it is released.
+/// `lease_time`, the hold has the lease time of the lock object, and is renewed until it is
+/// released.
 ///
 /// *Waiting.* A release notifies the waiters. Correctness does not depend on that notification: a
 /// waiter also polls when the holder's lease expires, and at least every `poll_bound`. While the
-/// store cannot be reached, a call keeps waiting for `unavailable_timeout`. Waiters of one client
-/// are served in order of arrival. Between processes there is no order.
+/// store cannot be reached, a call waits for at most `unavailable_timeout`. Waiters of one client
+/// get the lock in order of arrival. Waiters of different processes get it in any order.
 ///
 /// *Blocking functions* tie the hold to the calling thread. They throw
 /// `boost::system::system_error` with one of these codes:
-/// - `unreachable`; also if replies take longer than the lease.
+/// - `unreachable`: the store cannot be reached, or its replies take longer than the lease.
 /// - `refused`, `closed`, `forked`, `overloaded`, `clock_unstable`: see error.hpp.
 /// - `outcome_unknown`: a lock that may have been acquired is released in the background.
 /// - `would_deadlock`: the call runs on the executor of the client, or of a member's client.
@@ -135,7 +137,8 @@ public:
     basic_mutex(const basic_mutex&) = delete;
     basic_mutex& operator=(const basic_mutex&) = delete;
 
-    /// Acquires the lock. Returns with the lock held, or throws.
+    /// Acquires the lock, and waits if it is busy. When the call returns, the calling thread holds
+    /// the lock. Throws if it cannot get the lock.
     void lock(std::stop_token cancel = {}) { (void)take({.cancel = std::move(cancel)}); }
     void lock(lease_time lease, std::stop_token cancel = {}) {
         (void)take({.lease = lease, .cancel = std::move(cancel)});
@@ -165,8 +168,9 @@ public:
                      .cancel = std::move(cancel)});
     }
 
-    /// Tries to acquire the lock until a deadline, which can be on any clock; see try_lock_for().
-    /// The time that remains is computed once, at the start. `time_point::max()` means no limit.
+    /// Tries to acquire the lock until a deadline, which can be a time of any clock; see
+    /// try_lock_for(). The time that remains is computed once, at the start. `time_point::max()`
+    /// means no limit.
     template <typename Clock, typename Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline,
                                       std::stop_token cancel = {}) {
@@ -199,8 +203,8 @@ public:
         return initiate_lock({.lease = lease}, std::forward<Token>(token));
     }
 
-    // The async_try functions complete without a lease and without an error if the lock is still
-    // busy.
+    // If the lock is still busy at the end of the timeout, the async_try functions complete with an
+    // empty optional and without an error.
     template <asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_lock(Token&& token) {
         return initiate_try_lock({.timeout = duration::zero()}, std::forward<Token>(token));
@@ -236,8 +240,9 @@ public:
                                   std::forward<Token>(token));
     }
 
-    // The next two functions tell whether this thread holds the lock, and how many times it has
-    // locked it. They send no request. If the hold is lost, they return false and 0.
+    // `is_held_by_this_thread()` returns whether this thread holds the lock, and `hold_count()` how
+    // many times the thread has locked it. Both functions send no request. If the hold is lost,
+    // they return false and 0.
     [[nodiscard]] bool is_held_by_this_thread() const;
     [[nodiscard]] std::size_t hold_count() const;
 
@@ -246,14 +251,15 @@ public:
     // the acquiring functions. Their asynchronous versions cannot be cancelled.
     [[nodiscard]] bool is_locked() const;
     /// Returns how long the holder's lease still lasts. The result is empty if the lock is free,
-    /// and `duration::max()` if the lease never expires. On ZooKeeper, a hold ends with the session
-    /// of its holder, and no other client can find out when that is. So the result is
-    /// `duration::max()` there.
+    /// and `duration::max()` if the lease never expires. On ZooKeeper, the result is always
+    /// `duration::max()`: a hold ends with the session of its holder, and no other client can find
+    /// out when this session ends.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
     /// client learns of the loss at its next renewal. During a failover, the blocking call repeats
-    /// its request until a server takes over, as long as no server has executed the request.
+    /// its request until another server has taken over. It stops if a server may have executed the
+    /// request.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>
@@ -278,7 +284,7 @@ protected:
     explicit basic_mutex(std::shared_ptr<sync::lock_descriptor>);
     ~basic_mutex();
 
-    /// Completes with a second `lease` for the hold that `outer` owns; sends no request.
+    /// Completes with a second `lease` for the hold that the lease `outer` owns. Sends no request.
     template <typename Token>
     auto initiate_share(const lease& outer, Token&& token) {
         return asio::async_initiate<Token, void(error_code, lease)>(
@@ -287,8 +293,7 @@ protected:
             },
             token);
     }
-    /// Acquires one side (read or write) of a shared lock for an owner that already holds the other
-    /// side.
+    /// Acquires one side (read or write) of a shared lock. The owner already holds the other side.
     static void start_lock_beside(std::shared_ptr<sync::lock_descriptor>,
                                   std::shared_ptr<sync::lock_handle>, detail::acquire_options,
                                   detail::lease_handler);

@@ -23,9 +23,9 @@ namespace sync {
 class engine;
 } // namespace sync
 
-/// Connection of a process to one store. All locks of the process share the client: it has the
-/// connections and an identity at the store, renews the leases, and queues the local waiters. One
-/// client per store and process is enough for any number of locks and threads.
+/// Connection of a process to one store. All locks of the process share the client. The client has
+/// the connections to the store and an identity there, renews the leases, and queues the local
+/// waiters. One client per store and process is enough for any number of locks and threads.
 ///
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
@@ -39,8 +39,8 @@ class engine;
 /// Thread safety: any thread may call every member except the destructor.
 class HOLDFAST_EXPORT client {
 public:
-    /// Creates a client that has its own background thread. That thread runs observers, stop
-    /// callbacks, and handlers that have no executor. The constructor sends nothing. It throws
+    /// Creates a client that has its own background thread. The background thread runs observers,
+    /// stop callbacks, and handlers that have no executor. The constructor sends nothing. It throws
     /// `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
@@ -56,19 +56,19 @@ public:
     /// may have many threads.
     ///
     /// After `close()` or `async_close` has completed, the client, its locks and its leases do not
-    /// use the executor any more. The executor may then be destroyed before them. Blocking calls
-    /// then throw `closed` at once. An asynchronous call that starts later still calls its handler
-    /// through the executor.
+    /// use the executor any more. So the executor may be destroyed before these objects. Blocking
+    /// calls then throw `closed` at once. An asynchronous call that starts later still calls its
+    /// handler through the executor.
     ///
-    /// The executor may also be destroyed without a close. The client then stops using the
-    /// executor, and the locks that were held become free when their leases expire.
+    /// The executor may also be destroyed while the client is not closed. The client then stops
+    /// using the executor, and the locks that it held become free when their leases expire.
     ///
     /// Do not make blocking calls on a thread that runs the executor. They fail with
     /// `would_deadlock` if the client can detect it.
     client(asio::any_io_executor executor, options how);
 
-    /// Creates a client as the constructor above does, but with the user's own clock, for
-    /// simulations (docs/howto, tests/sim). After the close has completed, the client does not use
+    /// Creates a client that runs on the user's executor and uses the user's clock, for simulations
+    /// (docs/howto/testing.md, tests/sim). After the close has completed, the client does not use
     /// the clock any more, so the clock may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
@@ -76,8 +76,9 @@ public:
     client& operator=(client&&) noexcept;
     client(const client&) = delete;
 
-    /// Does the same as `close()` if the client has its own thread. If the client uses a user's
-    /// executor, the destructor starts the close and does not wait for it.
+    /// Destroys the client. If the client has its own thread, the destructor does the same as
+    /// `close()`. If the client runs on the user's executor, the destructor starts the close and
+    /// does not wait for its end.
     ~client();
 
     /// Closes the client. New calls are refused, waiting calls fail with `errc::closed`, and
@@ -92,7 +93,7 @@ public:
     /// executor, close() never returns: use the destructor, which does not wait.
     void close() noexcept;
 
-    /// Starts a close; completes when `close()` would return. This operation cannot be cancelled.
+    /// Closes the client as `close()` does, but asynchronously. This operation cannot be cancelled.
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_close(Token&& token) {
         return asio::async_initiate<Token, void(error_code)>(
@@ -135,10 +136,10 @@ public:
             [engine = engine_](auto handler) { start_set_up(engine, std::move(handler)); }, token);
     }
 
-    // The next functions ask about any lock, also about a lock that a JVM holds. They acquire
-    // nothing and delay no other client. A result may be out of date when it arrives. The functions
-    // throw the errors of the acquiring functions of a lock. The asynchronous versions complete
-    // with the same codes and cannot be cancelled.
+    // The functions from inspect() to wait_free() ask about any lock, also about a lock that a JVM
+    // holds. They acquire nothing and delay no other client. A result may be out of date when it
+    // arrives. The functions throw the same errors as `basic_mutex::lock()`. Their asynchronous
+    // versions complete with the same codes and cannot be cancelled.
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
@@ -146,9 +147,9 @@ public:
 
     /// Returns the state of the counter with this name: the free permits of a semaphore, the
     /// remaining count of a latch, or the rate of a limiter. Most counters are stored as a plain
-    /// number, so the store does not know their type; `kind` says how to read the number. Throws
-    /// `refused` if the stored value cannot be a counter of this kind, and `invalid_argument` if
-    /// the store does not support this kind.
+    /// number that does not show the type of the counter, so `kind` says how to read the number.
+    /// Throws `refused` if the stored value cannot be a counter of this kind, and
+    /// `invalid_argument` if the store does not support this kind.
     counter_state inspect(lock_name, counter_kind kind);
 
     /// Lists the held locks whose names, after this client's prefix, match a glob pattern. Returns
@@ -166,17 +167,17 @@ public:
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
     /// Lists keys that may be counters of the given kind. A stored number can be a semaphore or a
-    /// latch, and the store does not know which. So the lists for these two kinds both contain
-    /// every stored number. The list of leased semaphores has only the semaphores of which at least
-    /// one permit is held, on every store. Throws `invalid_argument` if the store does not support
-    /// the kind.
+    /// latch, and the store cannot distinguish these two kinds. So the list of semaphores and the
+    /// list of latches both contain every stored number. On every store, the list of leased
+    /// semaphores contains only semaphores of which at least one permit is held. Throws
+    /// `invalid_argument` if the store does not support the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until a request finds the lock free. Returns false if no request found the lock free
-    /// before the timeout `timeout` (zero: one request). A release wakes this call together with
-    /// the waiters for the lock. The release of a fair lock or a spin lock is noticed by polling,
-    /// within `options::poll_bound`. Another client may have acquired the lock before this call
-    /// returns.
+    /// before `timeout` had passed; with a timeout of zero, the call sends one request. A release
+    /// wakes this call together with the waiters for the lock. The call notices the release of a
+    /// fair lock or a spin lock only by polling, within `options::poll_bound`. Another client may
+    /// have acquired the lock before this call returns.
     bool wait_free(lock_name name) { return await_free(std::move(name), duration::max()); }
     template <typename Rep, typename Period>
     bool wait_free(lock_name name, std::chrono::duration<Rep, Period> timeout) {
@@ -193,20 +194,22 @@ public:
     ///
     /// Behind Sentinels and in a cluster, the call repeats its request while no server can be
     /// reached, for at most `options::unavailable_timeout`. If the store may have executed the
-    /// request, the call repeats it only if `only_from` is the owner of a holdfast client.
-    /// Otherwise it throws `outcome_unknown`; a repetition could take the lock from the next
-    /// holder. If the named owner no longer holds the lock at the repetition, the result is true.
+    /// request, the call repeats it only if `only_from` is the owner of a holdfast client. The
+    /// result is then true even if this owner no longer holds the lock. For any other owner, the
+    /// call throws `outcome_unknown`, because a repetition could take the lock from the next
+    /// holder.
     bool force_unlock(lock_name, std::string only_from = {});
 
     /// Asks the present holders of a lock to release it soon. The store keeps this wish for `kept`
     /// (at least 1 s, at most one day), and notifies the holders. A holder notices the wish if it
-    /// uses `lease::asked()`; it may go on. Returns the owners that hold the lock, in the form of
-    /// `lock_owner::text`; if there are very many, only some of them. The result is empty if the
-    /// lock is free; then nothing is stored.
+    /// uses `lease::asked()`; it may release the lock or go on. Returns the owners that hold the
+    /// lock, in the form of `lock_owner::text`. If there are very many owners, returns only some of
+    /// them. If the lock is free, stores nothing and returns an empty list.
     ///
-    /// The wish is only for the owners that hold the lock now: a later holder does not get it. A
-    /// later wish for the same lock replaces the earlier wish. The wish is a hint. It may be lost
-    /// in a failover, and JVMs and other programs do not read it.
+    /// The wish is only for the owners that hold the lock now: a later holder does not get the
+    /// wish. A later wish for the same lock replaces the earlier wish. A wish can have no effect,
+    /// because it may be lost in a failover, and because JVMs and other programs do not read
+    /// wishes.
     ///
     /// Throws `invalid_argument` if the reason has more than `wish::reason_bytes_max` bytes, or if
     /// the store has no wishes (MySQL, ZooKeeper). Throws `store_errc::wrong_type` if the name has
@@ -234,30 +237,32 @@ public:
             token);
     }
 
-    // The next functions use the ticket of a detached hold (`lease::detach()`). The name in the
-    // ticket is the name at the store, so this client's prefix is not added. The functions throw
-    // `invalid_argument` if the store does not support the ticket's kind. They also throw the
-    // errors of the acquiring functions of a lock. The asynchronous versions complete with the same
-    // codes and cannot be cancelled.
+    // The functions adopt(), renew() and give() use the ticket of a detached hold
+    // (`lease::detach()`). The name in the ticket is the name at the store, so the functions do not
+    // add this client's prefix. They throw `invalid_argument` if the store does not support the
+    // ticket's kind, and the same errors as `basic_mutex::lock()`. Their asynchronous versions
+    // complete with the same codes and cannot be cancelled.
 
-    /// Takes a detached hold over. The store gives the hold a new owner in one step, so a ticket
-    /// can be adopted only once. The returned lease is renewed by this client. Its lease time is
-    /// `length`, or `options::lease_time` if `length` is empty; a longer rest of the ticket's lease
-    /// ends. A fenced lock keeps its token.
+    /// Turns the ticket of a detached hold into a lease of this client. The store gives the hold a
+    /// new owner in one step, so a ticket can be adopted only once. This client renews the returned
+    /// lease. Its lease time is `length`, or `options::lease_time` if `length` is empty. This lease
+    /// time replaces the remaining time of the ticket's lease, even if that was longer. A fenced
+    /// lock keeps its token.
     ///
     /// Throws `lease_lost` if the ticket's owner does not hold the lock: the lock was released or
     /// removed by force, its lease has ended, the ticket was adopted before, or the reply took
-    /// longer than the lease. After any other error, the ticket may be used up. In both cases the
-    /// client releases a hold that it may have got; if this fails, the lock stays held until its
-    /// lease ends.
+    /// longer than the lease. After any other error, the ticket may be used up. After every error,
+    /// the client releases the hold that it may have got. If this release fails, the lock stays
+    /// held until its lease ends.
     [[nodiscard]] lease adopt(const ticket&, std::optional<lease_time> length = std::nullopt);
 
-    /// Makes a detached hold last at least `length` from now; never shortens it. Returns false if
-    /// the ticket's owner does not hold the lock any more.
+    /// Makes a detached hold last at least `length` from now, and never shortens it. Returns false
+    /// if the hold has ended.
     bool renew(const ticket&, lease_time length);
 
-    /// Releases a detached hold and notifies the waiters. Returns false if the ticket's owner did
-    /// not hold the lock any more. After an error, the lock ends with its lease at the latest.
+    /// Releases a detached hold and notifies the waiters. Returns false if the hold had ended
+    /// before. If the call throws an error, the lock becomes free at the latest when its lease
+    /// ends.
     bool give(const ticket&);
 
     template <asio::completion_token_for<void(error_code, lease)> Token>
@@ -329,8 +334,8 @@ public:
             token);
     }
 
-    /// Returns the UUID of this client. At the store, the text of each owner of this client begins
-    /// with this UUID.
+    /// Returns the UUID of this client. The store identifies each hold by an owner text; all owner
+    /// texts of this client begin with this UUID.
     std::string id() const;
 
     /// Returns the object that implements the client. Only the library's own types use it.

@@ -4,8 +4,8 @@
 // (`place`), so the same loop waits for locks and for counters.
 //
 // Users need this header only to write a store of their own. All functions are called on the
-// client's executor, one at a time, except `offers()`, `objection_to()` and `memory()`. Any thread
-// may call these three functions.
+// client's executor, one at a time, except `offers()`, `objection_to()` and `memory()`. These three
+// functions may be called on any thread.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -40,8 +40,8 @@ struct rate {
     std::int64_t permits = 0; ///< maximum in any interval of length `per`: 1 to `counted_max`
     duration per{};           ///< length of the interval, at least 1 ms
     scope_of scope = scope_of::overall;
-    /// If nobody uses the limiter for this time, the store deletes its rate. Not shorter than
-    /// `per`. Zero: the store never deletes the rate.
+    /// If nobody uses the limiter for this time, the store deletes its rate. The time must not be
+    /// shorter than `per`. With zero, the store never deletes the rate.
     duration kept{};
     bool operator==(const rate&) const = default;
 };
@@ -57,8 +57,8 @@ enum class counter_verb : std::uint8_t {
     drain,        ///< takes all available permits
     set_new,      ///< sets only if the counter does not exist
     set,          ///< sets in any case; for kind `permits`: the total, including held permits
-    /// Subtracts from a latch, not below zero. At zero the store deletes the latch, so the latch is
-    /// open.
+    /// Reduces the count of a latch, but not below zero. At zero, the store deletes the latch, so
+    /// the latch is open.
     count_down,
     erase,
     give_back, ///< for kind `permits`: gives back one held permit of any holder
@@ -97,10 +97,10 @@ struct counter_change {
     counter_verb verb;
     std::int64_t amount;
     /// For `add`: maximum of the value. If the sum would be greater than this maximum, the store
-    /// changes nothing. 0: no limit.
+    /// changes nothing. 0 means no limit.
     std::int64_t most = 0;
-    /// For `set_new`: time after which the store deletes the counter; zero: never. For `set_lease`:
-    /// the new length of the lease.
+    /// For `set_new`: time after which the store deletes the counter; with zero, the store never
+    /// deletes it. For `set_lease`: the new length of the lease.
     duration kept{};
     /// For give_back and set_lease: id of the permit, in the form of `permit_id`.
     std::string permit{};
@@ -127,7 +127,7 @@ struct counter_state {
     std::int64_t value = 0; ///< free permits, or the count of the latch
     std::int64_t taken = 0; ///< for kind `permits`: the number of held permits
     /// Number of connections that wait for the counter. Each connection belongs to a client that
-    /// has waiting calls, or had them a few seconds ago. Empty: the store does not report the
+    /// has waiting calls, or had them a few seconds ago. Empty if the store does not report the
     /// number.
     std::optional<std::size_t> listeners{};
     rate of{}; ///< the rate of a rate limiter
@@ -147,8 +147,7 @@ struct counter_list {
     std::vector<std::string> unreachable{};
 };
 
-/// Interface of a store for counters. The promises of `lock_store` about timeouts and errors hold
-/// here too.
+/// Interface of a store for counters. Timeouts and errors have the same meaning as in `lock_store`.
 ///
 /// *At most once.* The store executes a request at most once per request number, even if the client
 /// repeats the request. This holds for changes and for the attempts of a waiter (`place`). The
@@ -166,10 +165,11 @@ public:
     /// store can have it. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
-    /// Creates a waiter for the request; sends nothing yet. `wake` must outlive the waiter. The
-    /// waiter's function look() takes the amount, or checks whether the latch is open. Its function
-    /// leave() gives back the permits that a call of look() may have taken. If the store executes
-    /// the request of leave() first, the delayed request of look() takes nothing.
+    /// Creates a waiter for the request; sends nothing yet. The alarm `wake` must outlive the
+    /// waiter. The waiter's function look() takes the amount, or checks whether the latch is open.
+    /// The waiter's function leave() gives back the permits that a call of look() may have taken.
+    /// If the store executes the request of leave() first, the delayed request of look() takes
+    /// nothing.
     virtual std::unique_ptr<place> line_up(counter_ask, alarm& wake) = 0;
 
     /// Changes the counter. If the outcome is unknown, repeat the call with the same request
@@ -182,8 +182,8 @@ public:
     virtual void end_change(const lock_name&, const owner_id& /*request*/) noexcept {}
 
     virtual asio::awaitable<counter_state> inspect(lock_name, counter_kind) = 0;
-    /// Lists at most `limit` counters of the given kind whose names match a glob pattern. The rules
-    /// of `inspector::list()` apply. Leased semaphores without a held permit are left out.
+    /// Lists at most `limit` counters of the given kind whose names match a glob pattern, by the
+    /// rules of `inspector::list()`. Leaves out leased semaphores of which no permit is held.
     virtual asio::awaitable<counter_list> list(counter_kind, std::string pattern,
                                                std::size_t limit) = 0;
 

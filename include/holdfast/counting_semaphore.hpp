@@ -10,8 +10,8 @@ namespace holdfast {
 ///     holdfast::counting_semaphore seats{client, "seats", {.most = 20}};
 struct semaphore_options {
     /// Maximum number of permits. `release()` and `add_permits()` fail with `refused`, and change
-    /// nothing, if the number of permits would then exceed this maximum. 0: no limit except
-    /// `max()`. The limit is part of this object, not of the store, so give the same limit to all
+    /// nothing, if the number of permits would then exceed this maximum. With 0, the only limit is
+    /// `max()`. The maximum is part of this object, not of the store, so give the same limit to all
     /// objects.
     std::int64_t most = 0;
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
@@ -28,12 +28,12 @@ struct semaphore_options {
 ///     seats.release();
 ///
 /// No process owns a permit: any process may release permits, and the permits of a process that
-/// died are lost. If your program must not lose them, use a lock or a `leased_semaphore`.
+/// died are lost. If permits must not be lost in this way, use a lock or a `leased_semaphore`.
 ///
 /// Waiting callers of one client are served in order of arrival, so a caller that needs many
 /// permits is never starved by callers that need few. Between processes there is no order. If a
 /// release has exactly as many permits as the next callers of the same client need, these callers
-/// get them without a request to the store. The limits of `options::hand_off` apply.
+/// get them without a request to the store. Such a hand-over is limited by `options::hand_off`.
 ///
 /// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. An amount
 /// below zero or above `max()` fails with `invalid_argument`. A call for zero permits succeeds at
@@ -48,7 +48,8 @@ public:
     /// the limit is not allowed, or if the store does not support semaphores.
     counting_semaphore(client& home, lock_name name, semaphore_options how = {});
 
-    /// Takes the permits. Returns when they are taken, or throws.
+    /// Takes the permits, and waits if too few are free. Returns when the permits are taken, or
+    /// throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
@@ -87,7 +88,7 @@ public:
     /// Adds permits. A negative number removes permits; the number of permits may then be negative
     /// for a while.
     void add_permits(std::int64_t permits);
-    /// Takes all permits that are available; returns their number.
+    /// Takes all permits that are free, and returns their number.
     std::int64_t drain_permits();
     /// Returns the number of permits. The number may be out of date when the call returns. A
     /// negative number -n means that n permits must be released before the number is zero.
@@ -97,7 +98,7 @@ public:
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // The async_try functions complete with false if not enough permits became available before the
+    // The async_try functions complete with false if too few permits became free before the
     // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {

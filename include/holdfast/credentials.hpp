@@ -20,15 +20,16 @@ struct credentials {
 ///
 ///     how.credentials = [vault] { return holdfast::credentials{"app", vault->password()}; };
 ///
-/// The client calls it on its own thread or executor, one call at a time, also long after the
-/// client was created. It must not block: fetch the password in advance, and only return it here.
-/// If it throws a `std::exception`, that attempt to connect fails with `errc::unreachable`, and the
-/// error text contains what().
+/// The client calls the function on its own thread or executor, one call at a time, also long after
+/// the client was created. The function must not block: fetch the password in advance, and let the
+/// function only return it. If the function throws a `std::exception`, the attempt to connect fails
+/// with `errc::unreachable`, and the error text contains what().
 using credential_provider = std::function<credentials()>;
 
-/// Returns a provider of the values that HOLDFAST_USERNAME and HOLDFAST_PASSWORD have at this call.
-/// The provider is empty if neither variable is set. No other function of the library reads the
-/// environment. Do not call this function while another thread changes the environment.
+/// Returns a provider of the values that the environment variables HOLDFAST_USERNAME and
+/// HOLDFAST_PASSWORD have at this call. The provider is empty if neither variable is set. No other
+/// function of the library reads the environment. Do not call this function while another thread
+/// changes the environment.
 HOLDFAST_EXPORT credential_provider credentials_from_environment();
 
 } // namespace holdfast

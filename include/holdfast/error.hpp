@@ -12,13 +12,14 @@
 
 namespace holdfast {
 
-/// Kinds of errors of this library. Compare with `ec == errc::unreachable`: each detailed error of
-/// a store (`store_errc`) is equal to exactly one `errc`.
+/// Kinds of errors of this library. Compare an error code with these values, for example `ec ==
+/// errc::unreachable`. Each detailed error of a store (`store_errc`) is equal to exactly one of
+/// these values.
 enum class errc {
     /// The store could not be reached, so it has not executed the request.
     unreachable = 1,
-    /// The request was sent, but no reply came, so the store may or may not have executed it. If
-    /// the request could acquire a lock, the client releases the lock in the background. The lock
+    /// The request was sent, but no reply came, so the store may have executed the request. If the
+    /// request was to acquire a lock, the client releases the lock in the background. The lock
     /// becomes free at the latest when its lease expires.
     outcome_unknown,
     /// The store refused the request, and has changed nothing. Possible reasons: a missing
@@ -27,7 +28,8 @@ enum class errc {
     refused,
     /// The lease expired before the release. Another client may have held the lock since then.
     lease_lost,
-    /// The calling thread (or the given lease) does not hold the lock, so the call did nothing.
+    /// The calling thread, or the lease that was passed to the call, does not hold the lock. The
+    /// call did nothing.
     not_owner,
     /// The calling thread already holds the lock, and the lock is not recursive. The call did
     /// nothing.
@@ -37,9 +39,9 @@ enum class errc {
     /// The client has reached one of its limits (queued requests, waiting calls). It has sent
     /// nothing.
     overloaded,
-    /// The call would wait for ever, so it failed and acquired nothing. Either the calling thread
-    /// would wait for work that only this thread can do. Or two readers want to upgrade, and each
-    /// would wait for the other reader's release.
+    /// The call would wait for ever, so it failed and acquired nothing. There are two causes.
+    /// Either the calling thread would wait for work that only this thread can do, or two readers
+    /// want to upgrade, and each would wait for the other reader's release.
     would_deadlock,
     /// The server's clock jumped twice while the lock was being acquired. The caller does not hold
     /// the lock.

@@ -9,7 +9,7 @@ namespace holdfast {
 ///
 ///     holdfast::fair_mutex desk{client, "desk", {.waiter_timeout = 60s}};
 struct fair_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
@@ -22,8 +22,9 @@ struct fair_options {
     /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
     /// default values), so that a waiter keeps its place during an outage that its call survives.
     /// The maximum is one hour. If the minimum would be longer than one hour, only one hour is
-    /// allowed. Empty: 30 s, or the minimum if that is longer. By default the minimum is 41 s
-    /// behind Sentinels and in a cluster, because `unavailable_timeout` is 30 s there.
+    /// allowed. The default (empty) is 30 s, or the minimum if that is longer. By default the
+    /// minimum is 41 s behind Sentinels and in a cluster, because `unavailable_timeout` is 30 s
+    /// there.
     std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };
@@ -44,8 +45,8 @@ struct fair_options {
 ///
 /// docs/guarantees.md says what the lock promises in addition to exclusion, and when it cannot keep
 /// the order. Other types of locks with the same name exclude this lock, but their waiters do not
-/// join its queue. The lock is recursive only if the options say so; see recursive_mutex. Wire
-/// format: docs/protocol/fair.md.
+/// join its queue. The lock is recursive only if `fair_options::again` is `recursion::counted`; see
+/// recursive_mutex. Wire format: docs/protocol/fair.md.
 class HOLDFAST_EXPORT fair_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
@@ -63,9 +64,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns. Fails with `already_held`
-    /// if this lock is not recursive, with `lease_lost` if that hold is lost, and with
-    /// `not_owner` if that hold is on another lock. The lock is free when both leases are
+    /// Completes with a second lease for the hold that the lease `outer` owns. Fails with
+    /// `already_held` if this lock is not recursive, with `lease_lost` if the hold is lost, and
+    /// with `not_owner` if the hold is on another lock. The lock becomes free when both leases are
     /// released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {

@@ -11,7 +11,7 @@ namespace holdfast {
 ///
 ///     holdfast::fenced_mutex stock{client, "stock:42", {.numbers = holdfast::fencing::dated}};
 struct fenced_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
@@ -28,8 +28,9 @@ struct fenced_options {
 ///     write(row, stock.fencing_token());      // UPDATE … SET token = ? WHERE id = ? AND token < ?
 ///
 /// A lease can end while its holder still works, because of a pause or a network partition. The
-/// resource that the lock protects must then refuse the old holder. To do so, the resource stores
-/// the greatest token that it has seen, and refuses a smaller token (docs/howto/fencing.md).
+/// resource that the lock protects must then refuse writes of this old holder. To do so, the
+/// resource stores the greatest token that it has seen, and refuses a write with a smaller token
+/// (docs/howto/fencing.md).
 ///
 /// Tokens grow across all clients, including JVMs, and across hand-overs within a client. There are
 /// gaps between tokens. If the holder enters the lock again (recursion), the token stays the same.
@@ -59,9 +60,9 @@ public:
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Asks the store for the greatest fencing token of this lock, and returns it. A hold may have
-    /// the token, or the token may only be reserved for a hold. 0: the lock never had a token. On
-    /// ZooKeeper, a free lock has no stored token. The function then returns a number that is
-    /// greater than all earlier tokens and less than all later tokens. Throws the errors of
+    /// the token, or the token may only be reserved for a hold. Returns 0 if the lock never had a
+    /// token. On ZooKeeper, a free lock has no stored token. The function then returns a number
+    /// that is greater than all earlier tokens and less than all later tokens. Throws the errors of
     /// `basic_mutex::is_locked()`.
     [[nodiscard]] std::uint64_t last_token() const;
     template <asio::completion_token_for<void(error_code, std::uint64_t)> Token>
@@ -75,9 +76,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
-    /// `recursion::counted`.
+    /// Completes with a second lease for the hold that the lease `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have the
+    /// option `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -22,13 +22,14 @@ struct client_info {
     std::int64_t pid = 0; ///< process id of the client, on its host or in its container
     std::string program{};
     std::string label{}; ///< label of the client, from `options::label`
-    /// Creation time of the client: seconds since 1970, on the client's clock.
+    /// Time at which the client was created, in seconds since 1970, by the client's clock.
     std::chrono::seconds since{};
 };
 
-/// An owner of a lock.
+/// An owner of a lock, which can be a holdfast client, a Redisson client or another program.
 struct lock_owner {
-    /// Owner in the store's own form: `<uuid>:<number>`, or Redisson's `<uuid>:<thread>`.
+    /// Text that identifies the owner at the store: `<uuid>:<number>` for holdfast,
+    /// `<uuid>:<thread>` for Redisson.
     std::string text{};
     /// How many times the owner has locked the lock. For a holdfast owner the value is always 1,
     /// because holdfast counts repeated calls inside the client.
@@ -39,9 +40,9 @@ struct lock_owner {
     std::optional<client_info> client{}; ///< set if a holdfast client has described itself
     /// For a read-write lock: true if the owner has the write lock, false if it has a read lock.
     bool writes = false;
-    /// Remaining time of this reader's own lease. Zero: the lease has expired, and the next writer
-    /// removes the reader. Empty: the reader's hold ends with the lease of the whole lock, or the
-    /// store does not report this time.
+    /// Remaining time of this reader's own lease. Zero means that the lease has expired, and that
+    /// the next writer removes the reader. Empty if the reader's hold ends with the lease of the
+    /// whole lock, or if the store does not report this time.
     std::optional<duration> remaining{};
 };
 
@@ -51,19 +52,20 @@ struct lock_waiter {
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
-    /// How long the waiter stays in the queue if it sends no more requests. Zero: this time has
-    /// passed, and the next request of any client removes the waiter. Empty: the store does not
-    /// report the time.
+    /// How long the waiter stays in the queue if it sends no more requests. Zero means that this
+    /// time has passed, and that the next request of any client removes the waiter. Empty if the
+    /// store does not report the time.
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
-    /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty: the
-    /// store does not report it.
+    /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty if the
+    /// store does not report whether it is subscribed.
     std::optional<bool> listens{};
 };
 
 /// The type of the value that the store has under a lock's name.
 enum class key_kind : std::int32_t {
-    /// Lock with one owner: mutex, recursive_mutex; Redisson's RLock, fair, spin and fenced lock.
+    /// Lock with one owner: `mutex`, `recursive_mutex`, and Redisson's RLock, fair lock, spin lock
+    /// and fenced lock.
     lock = 1,
     read_write_lock, ///< Redisson's RReadWriteLock
     other,           ///< any other type, also a kind of lock that this version does not know
@@ -78,29 +80,32 @@ struct lock_state {
     std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
     std::string type{}; ///< the store's own name for the type of the value: "hash", "string", …
-    /// Owners of the lock; a writer comes first. Empty for a lock with very many readers.
+    /// Owners of the lock. If a read-write lock has a writer, the writer comes first. Empty for a
+    /// lock with very many readers.
     std::vector<lock_owner> owners{};
-    /// Remaining time of the lease. Empty: the lease never expires.
+    /// Remaining time of the lease. Empty if the lease never expires.
     std::optional<duration> remaining{};
     /// Number of connections that are subscribed to the release of the lock. Each connection
     /// belongs to a client that has waiting threads, or had them a few seconds ago. For a fair
-    /// lock, the number also includes every entry of `waiters`. Empty: the store does not report
+    /// lock, the number also includes every entry of `waiters`. Empty if the store does not report
     /// the number.
     std::optional<std::size_t> listeners{};
     /// Fencing token of the current hold, if the store assigns a token to each grant (MySQL,
-    /// ZooKeeper). 0: the store does not report a token.
+    /// ZooKeeper). It is 0 if the store does not report a token.
     std::uint64_t token = 0;
     /// Greatest fencing token that the fenced lock with this name ever had; the holder may have
-    /// been a JVM. 0: the lock never had a token, or the store does not report it.
+    /// been a JVM. It is 0 if the lock never had a token, or if the store does not report the
+    /// token.
     std::uint64_t last_token = 0;
     /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
     /// writers that wait while other owners read. If there are very many waiters, the list has only
     /// the first of them. The list has no other waiters: waiters for other locks, readers and
     /// Redisson's writers only subscribe to the release.
     std::vector<lock_waiter> waiters{};
-    /// Total number of `waiters`. Empty: the store does not report it.
+    /// Total number of waiters, which may be more than `waiters` contains. Empty if the store does
+    /// not report the number.
     std::optional<std::size_t> waiting{};
-    /// False: nobody holds the fair lock, but the store keeps it for the next waiter. Only one
+    /// False if nobody holds the fair lock, but the store reserves it for the next waiter. Only one
     /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
     /// not expired.
     bool is_held = true;
@@ -110,7 +115,8 @@ struct lock_state {
 struct lock_list {
     std::vector<lock_state> locks{};
     bool complete = true; ///< false: the list reached its limit, or some servers did not reply
-    /// If several servers store the locks: an error text for each server that could not be asked.
+    /// One error text for each server that could not be asked. Empty if the locks are on one
+    /// server.
     std::vector<std::string> unreachable{};
 };
 

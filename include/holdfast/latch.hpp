@@ -20,9 +20,9 @@ struct latch_options {
 ///     ready.try_set_count(3);     // once
 ///     ready.arrive_and_wait();    // in each of three processes
 ///
-/// When the latch opens or is erased, all waiters return. If the latch is set again at once, a
+/// When the latch opens or is erased, all waiters return. But if the latch is set again at once, a
 /// waiter that is notified late may miss the opening, and wait until the latch opens again. To
-/// avoid this, use a new name.
+/// avoid this, use a new name instead of setting the latch again.
 ///
 /// Errors, cancellation, at-most-once changes and thread safety: see `basic_counter`. If the name
 /// holds a value that is not a number, the functions fail with `refused`. Wire format:
@@ -45,7 +45,7 @@ public:
     /// Reduces the count by `by` (1 to `max()`), at most down to zero. At zero the latch opens, and
     /// all waiters are notified. Returns false, and changes nothing, if the latch is open already.
     bool count_down(std::int64_t by = 1);
-    /// Calls `count_down()`, and then `wait()`.
+    /// Reduces the count with `count_down()`, and then waits with `wait()` until the latch is open.
     void arrive_and_wait(std::int64_t by = 1, std::stop_token cancel = {}) {
         count_down(by);
         wait(std::move(cancel));
@@ -53,7 +53,7 @@ public:
 
     /// Returns whether the latch is open now.
     [[nodiscard]] bool try_wait() const { return take({.timeout = duration::zero()}); }
-    /// Waits until the latch is open; returns or throws.
+    /// Waits until the latch is open. Throws the errors of `basic_counter`.
     void wait(std::stop_token cancel = {}) const { (void)take({.cancel = std::move(cancel)}); }
     /// Waits until the latch is open, but at most for `timeout`. Returns false if the latch stayed
     /// closed.
@@ -72,14 +72,15 @@ public:
     auto async_wait(Token&& token) const {
         return initiate_take(0, std::forward<Token>(token));
     }
-    /// Completes with false if the latch stayed closed until the timeout.
+    /// Waits for the open latch as wait_for() does. Completes with false if the latch stayed closed
+    /// until the timeout.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, bool)> Token>
     auto async_wait_for(length<Rep, Period> timeout, Token&& token) const {
         return initiate_try(0, detail::saturate(timeout, detail::rounding::up),
                             std::forward<Token>(token));
     }
-    /// Completes with false if the latch was open already.
+    /// Reduces the count as count_down() does. Completes with false if the latch was open already.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_count_down(std::int64_t by, Token&& token) {
         return initiate_flag(counter_verb::count_down, by, {}, std::forward<Token>(token));

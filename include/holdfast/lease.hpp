@@ -20,8 +20,8 @@ namespace sync {
 class lock_handle;
 } // namespace sync
 
-/// Ownership of a lock (a *hold*). It is renewed in the background until it is released or lost,
-/// unless the lock was acquired with a lease time.
+/// Object that owns a *hold*: the right to a lock. The client renews the hold in the background
+/// until it is released or lost, unless the lock was acquired with a lease time.
 ///
 ///     lease held = co_await stock.async_lock(asio::use_awaitable);
 ///     work(held.lost());                                  // stops when the lock is no longer ours
@@ -29,8 +29,9 @@ class lock_handle;
 ///
 /// The lease object owns the hold; no thread owns it. A lease may be moved to any thread. The
 /// destructor releases the lock and does not wait for the store. The time of a lease is measured on
-/// CLOCK_BOOTTIME from the moment when its request was sent, minus a safety margin. So this process
-/// considers the lock lost before the store lets another client acquire it (docs/guarantees.md).
+/// CLOCK_BOOTTIME from the moment when its request was sent, minus a safety margin. So the client
+/// reports the loss of the lock before the store can grant the lock to another client
+/// (docs/guarantees.md).
 ///
 /// Thread safety: different leases are independent. Two threads must not use one lease at the same
 /// time, with one exception. Any thread may call `lost`, `in_danger`, `asked`, `received_wish`,
@@ -42,7 +43,8 @@ public:
     lease& operator=(lease&&) noexcept;
     ~lease();
 
-    /// Returns whether the hold is still valid. Checks the clock; sends no request to the store.
+    /// Returns whether the hold is still valid. Only reads the clock, and sends no request to the
+    /// store.
     [[nodiscard]] bool owns_lock() const noexcept;
     explicit operator bool() const noexcept { return owns_lock(); }
 
@@ -53,9 +55,10 @@ public:
     /// Stop callbacks run on the client's executor and must not block. While a callback blocks, the
     /// client renews nothing, and its other leases may expire.
     ///
-    /// lost() checks the clock. If the hold is lost already, the returned token is stopped, even if
-    /// the executor is blocked. A callback that is registered on a stopped token runs at once, on
-    /// the registering thread. A token from an earlier call is stopped only when the executor runs.
+    /// lost() reads the clock at each call. If the hold is lost already, the returned token is
+    /// already stopped, even if the executor is blocked. A callback that is registered on a stopped
+    /// token runs at once, on the registering thread. A token from an earlier call is stopped only
+    /// when the executor runs.
     ///
     /// In a child of fork(), a new token is stopped at once. A token from before the fork is never
     /// stopped there.
@@ -64,8 +67,8 @@ public:
     /// Returns a token whose stop is requested when a renewed hold will end soon: a third of its
     /// lease is left, because renewals fail or `max_hold` has stopped them. The stop is also
     /// requested when the hold is lost. A stopped token stays stopped, so call the function again
-    /// for a new token after a later renewal has succeeded. The function checks the clock, and
-    /// callbacks must not block; see lost().
+    /// for a new token after a later renewal has succeeded. Like lost(), the function reads the
+    /// clock at each call, and callbacks must not block.
     ///
     /// If holds last as long as a session (ZooKeeper), the limit is a third of the session timeout
     /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
@@ -73,17 +76,19 @@ public:
     [[nodiscard]] std::stop_token in_danger() const;
 
     /// Returns a token whose stop is requested when another program asks for the lock
-    /// (`client::ask_for`, `holdfast ask`). The holder may release the lock early, or go on:
-    /// nothing else happens. The function received_wish() then returns the reason.
+    /// (`client::ask_for`, `holdfast ask`). The holder may release the lock early, or go on; the
+    /// client itself does nothing. After the stop request, received_wish() returns the reason of
+    /// the other program.
     ///
     /// The first call for a hold makes the client listen for wishes: the client subscribes to them,
     /// and reads the stored wish at once and each third of the lease. So a lost notification only
-    /// delays the wish. A hold whose asked() is never called sends no such requests. After a wish,
-    /// the lock is not passed on to another waiter of this client, but released at the store.
+    /// delays the wish. If asked() is never called, the client sends no such requests. After a
+    /// wish, the client does not pass the lock on to another of its waiters, but releases it at the
+    /// store.
     ///
     /// The stop is never requested if the store has no wishes (MySQL, ZooKeeper) or does not permit
-    /// them, if the lease holds permits, or if the lease holds nothing. Callbacks must not block;
-    /// see lost().
+    /// them, if the lease holds permits, or if the lease holds nothing. Stop callbacks must not
+    /// block; see lost().
     [[nodiscard]] std::stop_token asked() const;
 
     /// Returns the wish that has stopped the tokens of asked(). Returns nothing if there was no
@@ -94,14 +99,14 @@ public:
     /// is not valid.
     [[nodiscard]] duration remaining() const noexcept;
 
-    /// Returns the lock's name at the store, with the prefix. The function owner() returns the
-    /// owner of this hold at the store, `<uuid>:<number>`.
+    /// name() returns the lock's name at the store, with the prefix. owner() returns the text that
+    /// identifies this hold at the store, `<uuid>:<number>`.
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::string owner() const;
 
-    /// For a hold of a `fenced_mutex`, returns the fencing token: a number greater than the token
-    /// of every earlier hold. The token does not change when the hold is lost. Returns 0 for other
-    /// locks, and if this lease holds nothing.
+    /// Returns the fencing token of a hold of a `fenced_mutex`: a number that is greater than the
+    /// token of every earlier hold. The token does not change when the hold is lost. Returns 0 for
+    /// other types of locks, and if this lease holds nothing.
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Returns the ids of the permits that this lease holds, as Redisson writes them. Returns
@@ -110,9 +115,9 @@ public:
     /// permits directly. So an id never names a permit of a later holder.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
-    /// Makes the lease last at least `length` from now; never shortens it. If the hold is renewed,
-    /// later renewals use at least that length. Fails with `lease_lost` if the hold is lost. After
-    /// any other error, the hold is as it was before.
+    /// Makes the lease last at least `length` from now, and never shortens it. If the hold is
+    /// renewed, later renewals request at least this length, too. Fails with `lease_lost` if the
+    /// hold is lost. After any other error, the hold is as it was before.
     void extend(lease_time length);
     template <asio::completion_token_for<void(error_code)> Token>
     auto async_extend(lease_time length, Token&& token) {
@@ -125,16 +130,17 @@ public:
 
     /// Ends the renewal of this hold and returns a ticket. The lock is not released: it stays held
     /// at the store until its present lease ends. Call extend() first if the rest of the lease is
-    /// too short. Afterwards this object holds nothing, and tokens that lost() has returned are
-    /// never stopped. Sends no request. After an error, the lease is as it was before. The errors
-    /// are:
+    /// too short. Afterwards this object holds nothing, and the stop tokens that lost() has
+    /// returned are never stopped. Sends no request. After an error, the lease is as it was before.
+    /// The errors are:
     /// - `lease_lost`: the hold has ended.
     /// - `invalid_argument`: this hold cannot be detached. Four kinds of holds cannot: a read
     ///   hold, a hold on several locks, a hold that other leases or threads share, and a hold that
     ///   ends with the client's session (ZooKeeper).
     [[nodiscard]] ticket detach();
-    /// Starts to detach the hold. This object holds nothing after the call, even after an error. If
-    /// the hold cannot be detached, it is released.
+    /// Detaches the hold as detach() does, but asynchronously. After the call, this object holds
+    /// nothing, even if the operation fails. If the hold cannot be detached, the client releases
+    /// it.
     template <asio::completion_token_for<void(error_code, ticket)> Token>
     auto async_detach(Token&& token) {
         return asio::async_initiate<Token, void(error_code, ticket)>(

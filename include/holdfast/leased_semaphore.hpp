@@ -18,7 +18,7 @@ namespace holdfast {
 ///
 ///     holdfast::leased_semaphore seats{client, "seats", {.lease = holdfast::lease_time{10s}}};
 struct leased_options {
-    /// Lease time of the permits, instead of the lease time of the client. Leases are renewed as
+    /// Lease time of the permits. It replaces the lease time of the client. Leases are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
@@ -56,8 +56,8 @@ struct permit_options {
 /// *Order.* Waiting callers of one client are served in order of arrival, so a caller that needs
 /// many permits is never starved by callers that need few. Between processes there is no order. The
 /// client can hand a released lease over to its own next caller, without a request to the store, if
-/// that caller waits for the same number of permits. The limits of `options::hand_off` apply. After
-/// a call of `lease::permit_ids()`, the lease is not handed over.
+/// that caller waits for the same number of permits. Such a hand-over is limited by
+/// `options::hand_off`. After a call of `lease::permit_ids()`, the lease is not handed over.
 ///
 /// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
 /// errors, in cancellation, and without a running executor. The other functions behave like the
@@ -83,7 +83,7 @@ public:
     leased_semaphore(client& home, lock_name name, leased_options how = {});
     ~leased_semaphore();
 
-    /// Acquires the permits. Returns their lease, or throws.
+    /// Acquires the permits, and waits if too few are free. Returns their lease, or throws.
     lease acquire(std::uint32_t permits = 1, std::stop_token cancel = {}) {
         return lease_of({permits, {.cancel = std::move(cancel)}});
     }
@@ -118,7 +118,7 @@ public:
                       .lease = lasts,
                       .cancel = std::move(cancel)}});
     }
-    /// Tries to acquire the permits until a deadline, which can be on any clock; see
+    /// Tries to acquire the permits until a deadline, which can be a time of any clock; see
     /// try_acquire_for(). The time that remains is computed once, at the start.
     template <typename Clock, typename Duration>
     std::optional<lease> try_acquire_until(std::chrono::time_point<Clock, Duration> deadline,
@@ -126,18 +126,18 @@ public:
         return try_acquire_for(detail::timeout_until(deadline), permits, std::move(cancel));
     }
 
-    /// Gives back one permit of any holder. Its id comes from `lease::permit_ids()` or Redisson's
-    /// `acquire()`. Returns false if the id is unknown or its lease has expired. The holder loses
-    /// the permit: at once if its lease belongs to this client, otherwise at its next renewal.
-    /// Throws `invalid_argument` if the id is not 32 hexadecimal digits.
+    /// Gives back one permit of any holder. The id of the permit comes from `lease::permit_ids()`
+    /// or Redisson's `acquire()`. Returns false if the id is unknown or its lease has expired. The
+    /// holder loses the permit: at once if its lease belongs to this client, otherwise at its next
+    /// renewal. Throws `invalid_argument` if the id is not 32 hexadecimal digits.
     bool release(std::string_view permit_id);
-    /// Changes the lease of one permit of any holder. The lease then ends after `lasts` from now.
-    /// Returns false if the id is unknown or its lease has expired.
+    /// Changes the lease of one permit of any holder. The lease then ends when the time `lasts` has
+    /// passed from now. Returns false if the id is unknown or its lease has expired.
     ///
-    /// A holder that renews its lease extends the lease again. If the holder has a fixed lease and
-    /// belongs to this client, it learns of the new end at once. A holder in another client learns
-    /// of the new end at its next request, after at most a third of its lease. Until then that
-    /// holder relies on the old end, so do not shorten a lease that another client uses.
+    /// A holder that renews its lease will extend the lease again. If the holder has a fixed lease
+    /// and belongs to this client, it learns of the new end at once. A holder in another client
+    /// learns of the new end at its next request, after at most a third of its lease. Until then,
+    /// the holder relies on the old end, so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if
@@ -150,10 +150,10 @@ public:
     /// Adds permits. A negative number removes permits; the number of free permits may then be
     /// negative for a while.
     void add_permits(std::int64_t permits);
-    /// Returns the number of free permits; it may be out of date when it arrives. A negative number
-    /// -n means that n permits must be given back before the number is zero.
+    /// Returns the number of free permits. The number may be out of date when it arrives. A
+    /// negative number -n means that n permits must be given back before the number is zero.
     [[nodiscard]] std::int64_t available_permits() const { return value(); }
-    /// Returns the number of permits that are held, by all clients.
+    /// Returns the number of permits that all clients together hold.
     [[nodiscard]] std::int64_t acquired_permits() const;
 
     template <asio::completion_token_for<void(error_code, lease)> Token>
@@ -187,7 +187,7 @@ public:
             std::forward<Token>(token));
     }
 
-    // The following functions cannot be cancelled.
+    // The asynchronous functions from here on cannot be cancelled.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_release(std::string_view permit_id, Token&& token) {
         return initiate_held(counter_verb::give_back, permit_id, {}, std::forward<Token>(token));

@@ -37,11 +37,13 @@ namespace holdfast {
 /// these events, the lock's name is the members' names with " + " between them. Each member's
 /// client also reports the events of that member.
 ///
-/// *Errors* are those of the members' functions; an error of one member ends the call.
-/// `already_held`: this thread holds a member by itself. `invalid_argument`: also if two members
-/// are the same lock on the same server, which may be known only after the servers were asked.
+/// *Errors.* The functions throw the errors of the members' functions; an error of one member ends
+/// the call. They throw `already_held` if this thread holds a member by itself. They throw
+/// `invalid_argument` if two members are the same lock on the same server, which the client may
+/// notice only after it has asked the servers.
 ///
-/// Thread safety: as for `basic_mutex`. The members may be destroyed before this object.
+/// Thread safety: any thread may call every member function. The locks that the constructor got may
+/// be destroyed before this object.
 class HOLDFAST_EXPORT multi_mutex : public basic_mutex {
 public:
     static constexpr std::size_t members_max = 64;
@@ -57,8 +59,8 @@ public:
 
     /// Acquires the first member that is free. Returns the lease of that member; `lease::name()` is
     /// the member's name. The result is empty if all members were busy until the timeout expired.
-    /// If the store of a member cannot be reached, the member is skipped, as long as another member
-    /// can be asked. The lease owns the hold; no thread owns it. Throws the errors of
+    /// If the store of a member cannot be reached, the call skips this member, as long as another
+    /// member can be asked. The lease owns the hold; no thread owns it. Throws the errors of
     /// `try_lock_for`.
     [[nodiscard]] std::optional<lease> try_lock_any() { return take_any({.timeout = {}}); }
     template <typename Rep, typename Period>
@@ -78,8 +80,8 @@ public:
     }
 
     /// Returns the fencing tokens of a lease of a multi_mutex: one token per member, in the order
-    /// of the members. A value of 0 means that the member has no token. The result is empty if the
-    /// lease is not of a multi_mutex.
+    /// of the members. The token is 0 for a member that has no tokens. The result is empty if the
+    /// lease belongs to another type of lock.
     static std::vector<std::uint64_t> fencing_tokens(const lease&);
 
 private:

@@ -29,8 +29,8 @@ public:
     mutex(client& home, lock_name name)
         : mutex{home, std::move(name), mutex_options{}} {}
 
-    /// Creates a lock with its own lease time, instead of the lease time of the client. Holds are
-    /// renewed as usual.
+    /// Creates a lock whose lease time replaces the lease time of the client. Holds are renewed as
+    /// usual.
     mutex(client& home, lock_name name, lease_time lease)
         : mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 

@@ -6,7 +6,7 @@
 
 namespace holdfast {
 
-/// The events that a client reports, for metrics, logs and alarms.
+/// Events that a client reports to its observer, for metrics, logs and alarms.
 enum class event_kind : std::int32_t {
     acquired = 1, ///< a lock was granted; `duration_us`: time from the call to the grant
     waited,       ///< an acquisition ended without the lock; `duration_us`: how long it waited
@@ -14,15 +14,15 @@ enum class event_kind : std::int32_t {
     /// client, or lease::detach() ended the hold in this client. `duration_us`: how long the lock
     /// was held.
     released,
-    /// A hold ended before its owner released it. No other event of this hold follows. A hold of
-    /// several locks as one (`multi_mutex`) ends when one member is lost, and `cause` is the cause
-    /// of that loss. `duration_us`: how long the lock was held.
+    /// A hold ended before its owner released it. No other event of this hold follows. If the hold
+    /// is on several locks (`multi_mutex`), it ends when one member is lost, and `cause` is the
+    /// cause of that loss. `duration_us`: how long the lock was held.
     lost,
     /// A renewed hold will end soon, because renewals fail or because it has reached
     /// `options::max_hold` (see `cause`). `duration_us`: the time that is left.
     in_danger,
     /// A thread ended while it held the lock, so the hold is not renewed any more. `duration_us`:
-    /// how long it was held so far.
+    /// how long the lock was held so far.
     abandoned,
     /// One attempt to renew a hold failed. The client will try again. `duration_us`: how long the
     /// hold stays valid without a renewal.
@@ -35,8 +35,8 @@ enum class event_kind : std::int32_t {
     disconnected, ///< a connection to the store failed or was lost; name: its address
     reconnected,  ///< the connection works again; `duration_us`: how long it was lost
     /// Locks work, but a feature does not, for example because the user has no permission for it.
-    /// `text`: the consequence, and the permission to grant. On ZooKeeper, the event also reports
-    /// that the session timeout differs from the requested timeout.
+    /// `text`: what does not work, and which permission is missing. On ZooKeeper, the event also
+    /// reports that the session timeout differs from the requested timeout.
     impaired,
     /// All or some of the locks are now on another server. `name`: the address of that server.
     /// `text`: who reported the change. The client asks the new server at once whether it still has
@@ -83,18 +83,19 @@ struct event {
     std::int32_t code = 0;          ///< value of the `errc`, 0 if none
     const char* text = nullptr;     ///< details in plain text, including the server's error text
     std::size_t text_size = 0;
-    /// Number of the call to acquire, unique in this process. It connects the beginning and the end
-    /// of a wait. In an event of a hold, it is the number of the call that acquired the hold. 0 if
-    /// the event is about no call and no hold.
+    /// Number of the call that acquires or has acquired the lock; unique in this process. All
+    /// events of one wait and of the hold that follows it have the same number. It is 0 if the
+    /// event is about no call and no hold.
     std::uint64_t call_number = 0;
-    /// Change of the number of held locks: 1 when a hold begins, -1 when it ends, otherwise 0. A
-    /// lock on several locks counts in addition to its members. The grant of a counter is 0.
+    /// Change of the number of held locks: 1 when a hold begins, -1 when a hold ends, otherwise 0.
+    /// A lock that consists of several locks counts in addition to its members. For a counter
+    /// (semaphore, latch, rate limiter), it is always 0.
     std::int32_t held_change = 0;
 };
 
 /// Receives the events of a client. The client calls it on its own thread or executor, never on a
-/// thread that is inside `lock()`. It must not block. An exception from it would end the program.
-/// The client shares ownership of the observer (`options::observer`).
+/// thread that is inside `lock()`. The observer must not block. If it threw an exception, the
+/// program would end. The client shares ownership of the observer (`options::observer`).
 class observer {
 public:
     virtual ~observer() = default;

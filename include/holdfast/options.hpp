@@ -14,9 +14,9 @@
 namespace holdfast {
 
 /// Limits for the local hand-over of a lock: on release, the client passes the lock to the next
-/// waiter of this client without a request to the store. This takes microseconds instead of two
-/// round trips, but other processes wait longer. When a limit is reached, the next release goes to
-/// the store. Both limits count from the store's last grant of the lock.
+/// waiter of this client without a request to the store. A hand-over takes microseconds instead of
+/// two round trips, but other processes wait longer. When one of the limits is reached, the next
+/// release goes to the store. Both limits count from the store's last grant of the lock.
 ///
 /// A release always goes to the store if a limit is zero, the lease has expired, or the lease of
 /// the old or the new holder is not renewed. It also goes to the store if the rest of the lease is
@@ -26,10 +26,10 @@ struct hand_off {
     duration within{20}; ///< maximum time, 0 ms to 1 day; halved if other clients are known to wait
 };
 
-/// How a client reaches its store, and how long it waits. Every length of time is in whole
-/// milliseconds, within the bounds that its comment gives (both bounds are allowed). The
-/// constructor of `client` checks all values. It throws `errc::invalid_argument`; the text names
-/// the field and its bounds.
+/// Options of a client: how it reaches its store, and how long its calls wait. Every length of time
+/// is in whole milliseconds, within the bounds that its comment gives (both bounds are allowed).
+/// The constructor of `client` checks all values. It throws `errc::invalid_argument`; the text
+/// names the field and its bounds.
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
@@ -50,8 +50,9 @@ struct options {
     /// Text that the client puts before every lock name at the store. Redisson calls this a
     /// NameMapper.
     std::string prefix{};
-    /// Your own mapping of lock names, used instead of `prefix`. The function must be pure,
-    /// thread-safe and injective (two names never become the same name).
+    /// Your own function that maps each lock name to the name at the store. If set, it is used
+    /// instead of `prefix`. The function must be pure, thread-safe and injective (two names never
+    /// become the same name).
     std::function<std::string(std::string_view)> name_mapper{};
 
     /// Default lease time: if a holder dies, its lock is free after at most this time. A lock or a
@@ -68,26 +69,28 @@ struct options {
     unsigned required_replicas = 0;
 
     /// Maximum time for which a lock is renewed, counted from its grant. After that time, the
-    /// renewal stops and the lease expires. The caller can still prolong it with `extend()`. Empty:
-    /// no limit. 1 ms and more.
+    /// renewal stops and the lease expires. The caller can still prolong it with `extend()`. If
+    /// empty, there is no limit. 1 ms and more.
     std::optional<duration> max_hold{};
 
-    // The next three fields are timeouts: 0 ms and more; `duration::max()` means no timeout.
+    // The fields `unavailable_timeout`, `release_timeout` and `close_timeout` may be 0 ms and more;
+    // `duration::max()` means no timeout.
 
-    /// How long a call retries while the store cannot be reached. After that it fails, usually with
-    /// `unreachable`. Empty: 10 s, or 30 s if another server may have to take over (Sentinel,
-    /// Cluster). Blocking calls that only read, like `inspect()`, retry only in that case. A pause
-    /// of the process does not count.
+    /// How long a call retries while the store cannot be reached. After that time, the call fails,
+    /// usually with `unreachable`. The default (empty) is 10 s, or 30 s if another server can take
+    /// over (Sentinel, Cluster). Blocking calls that only read, like `inspect()`, retry only if
+    /// another server can take over. A pause of the process does not count.
     std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. If a request is under way at that
     /// time, `unlock()` also waits for the end of the request, at most one command timeout longer.
-    /// After that, the release is repeated in the background until the store acknowledges it or the
-    /// lease has expired.
+    /// After that, the client repeats the release in the background, until the store acknowledges
+    /// it or the lease has expired.
     duration release_timeout = std::chrono::seconds{3};
     /// How long `close()` waits for holders to release their locks before it stops renewal.
     duration close_timeout = std::chrono::seconds{3};
-    /// True: after `close_timeout`, `close()` releases the locks that are still held, even if a
-    /// thread still works under a lock. False: these locks become free when their leases expire.
+    /// If true, `close()` releases the locks that are still held after `close_timeout`, even if a
+    /// thread still works under such a lock. If false, these locks become free when their leases
+    /// expire.
     bool release_on_close = false;
 
     /// Longest time between two polls of a waiter; jitter shortens it at random. A waiter polls
@@ -101,25 +104,26 @@ struct options {
     /// fail with `overloaded`. 1 and more.
     std::size_t waiters_max = 1'000'000;
 
-    /// True: the executor that the user gave to the client never runs two handlers at the same time
-    /// (a strand, or an io_context with one thread). The client then adds no strand of its own,
+    /// Promise of the user that the executor of the client never runs two handlers at the same time
+    /// (a strand, or an io_context with one thread). If true, the client adds no strand of its own,
     /// which is faster. If the executor does run two handlers at the same time, the behaviour is
     /// undefined.
     bool executor_is_serial = false;
 
     std::string label{}; ///< free text that describes the client; shown by `holdfast ls`
 
-    /// True: the client stores its host, process id, program and label at the server while it holds
-    /// locks or waits in a queue. `client::inspect` and `holdfast ls` can then show who holds a
-    /// lock and who is next. No lock depends on this information. On Redis, the information is a
+    /// If true, the client stores its host, process id, program and label at the server while it
+    /// holds locks or waits in a queue. `client::inspect` and `holdfast ls` can then show who holds
+    /// a lock and who is next. No lock depends on this information. On Redis, the information is a
     /// key that expires soon after the client has died (docs/protocol/client.md). On other stores,
     /// the information is part of the row or the node of a lock.
     bool announce = true;
 
     std::shared_ptr<holdfast::observer> observer{};
 
-    /// Function that returns 64 random bits, for identities and jitter. It must be thread-safe.
-    /// Empty: the random numbers of the system are used.
+    /// Function that returns 64 random bits. The client uses them for identities and for jitter
+    /// (random changes of pauses). It must be thread-safe. If empty, the client uses the random
+    /// numbers of the system.
     std::function<std::uint64_t()> random{};
 };
 

@@ -21,18 +21,18 @@ struct quorum_options {
     duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. After a restart, a
     /// node's vote does not count for this time, because the node may have forgotten its grants.
-    /// Empty: the lease time of this object, which is also the minimum.
+    /// The default (empty) is the lease time of this object, which is also the minimum.
     std::optional<lease_time> longest_lease{};
-    /// True: every node keeps all its grants across a restart, because it writes each change to
-    /// disk before it replies. The vote of a restarted node then counts at once.
+    /// Promise of the user that every node keeps all its grants across a restart, because it writes
+    /// each change to disk before it replies. If true, the vote of a restarted node counts at once.
     bool nodes_remember = false;
     /// Number of replicas of each node that must confirm its vote, and each renewal of the vote.
     /// Overrides `options::required_replicas` of the node's own client.
     std::optional<unsigned> required_replicas{};
 };
 
-/// Votes of a lease: the number of nodes, the number of votes that make a majority, and the number
-/// of votes that the lease has now.
+/// Votes for a lease of a `quorum_mutex`: the number of nodes, the number of votes that make a
+/// majority, and the number of votes that the lease has now.
 struct quorum_votes {
     std::size_t nodes = 0;
     std::size_t majority = 0;
@@ -46,8 +46,8 @@ struct quorum_votes {
 ///     holdfast::quorum_mutex stock{{a, b, c, d, e}, "stock:42"}; // five clients
 ///     if (stock.try_lock_for(2s)) …
 ///
-/// *When to use it.* The lock works while a minority of the servers is down. The lock is not safer
-/// than a lock on one server that writes to its disk, and it has no fencing tokens.
+/// *When to use it.* The lock works while a minority of the servers is down. But it has no fencing
+/// tokens, and it is not safer than a lock on one server that writes each change to its disk.
 /// docs/guarantees.md lists the assumptions of the lock and the events that break it. Use it if the
 /// failure of any single server must not stop the lock.
 ///
@@ -67,9 +67,9 @@ struct quorum_votes {
 /// acknowledged the release.
 ///
 /// *Questions.* `is_locked()` returns true if so many nodes report the lock as held that no other
-/// client could get a majority. `remaining_lease()` returns how long this will last.
-/// `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if too few
-/// nodes reply.
+/// client could get a majority. `remaining_lease()` returns for how long no other client can get a
+/// majority. `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if
+/// too few nodes reply.
 ///
 /// *Clients.* The first client runs the calls on its executor and reports the events. It must stay
 /// open as long as the lock is used, but its server may be down. The lock works best if all clients
@@ -78,7 +78,8 @@ struct quorum_votes {
 /// With fewer than three nodes the lock works, but it reports the event `impaired` to the observer
 /// once.
 ///
-/// Thread safety: as for `basic_mutex`. The clients must live as long as this object.
+/// Thread safety: any thread may call every member function. The clients must live as long as this
+/// object.
 class HOLDFAST_EXPORT quorum_mutex : public basic_mutex {
 public:
     static constexpr std::size_t nodes_max = 15;
@@ -91,9 +92,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
-    /// `recursion::counted`.
+    /// Completes with a second lease for the hold that the lease `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have the
+    /// option `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

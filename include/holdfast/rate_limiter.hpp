@@ -21,13 +21,13 @@ struct limiter_options {
 /// *Interval.* The interval slides: each draw counts for `rate::per` from its own time on, on the
 /// server's clock only. So no interval of that length has more draws than `rate::permits`. There
 /// are two exceptions. A call of `release()` gives permits back, and a call of `set_rate()` forgets
-/// all draws. Each time the server's clock is set forward, callers can draw more permits than the
-/// rate allows. Each time the clock is set back, callers wait longer.
+/// all draws. In addition, each time the server's clock is set forward, callers can draw more
+/// permits than the rate allows. Each time the clock is set back, callers wait longer.
 ///
 /// *Order.* No process owns drawn permits; they become free by themselves. Callers of one client
-/// are served in order of arrival. Between processes there is no order. The server's reply says how
-/// long a waiter should sleep. The waiter polls at least every `options::poll_bound`, because the
-/// rate may be raised in the meantime.
+/// get permits in order of arrival. Between processes there is no order. The server's reply says
+/// how long a waiter should sleep. The waiter polls at least every `options::poll_bound`, because
+/// the rate may be raised in the meantime.
 ///
 /// With `rate::scope_of::per_client`, each `client` object has the whole rate for itself.
 ///
@@ -36,7 +36,7 @@ struct limiter_options {
 /// drawn; permits that may have been drawn are given back in the background. If they cannot be
 /// given back because the store stays unreachable, they count as drawn for `rate::per`, and no
 /// longer. If a request is repeated after more than `rate::per`, its permits may be counted twice,
-/// in both intervals. So the limiter never allows too much.
+/// in both intervals. So in these cases the limiter allows too few permits, and never too many.
 ///
 /// *Errors*, cancellation, at-most-once changes and thread safety: see `basic_counter`. A number of
 /// permits below zero or above `max()`, or an invalid rate, fails with `invalid_argument` before
@@ -53,7 +53,8 @@ public:
     /// not allowed, or if the store does not support rate limiters.
     rate_limiter(client& home, lock_name name, limiter_options how = {});
 
-    /// Draws the permits. Returns when they are drawn, or throws.
+    /// Draws the permits, and waits if the rate does not allow them yet. Returns when the permits
+    /// are drawn, or throws.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
@@ -82,16 +83,15 @@ public:
     /// interval below 1 ms or above ten years. It also throws if `rate::kept` is shorter than the
     /// interval.
     bool try_set_rate(rate);
-    /// Sets the rate, even if a rate is set already. All permits that were taken
-    /// before become free; with `per_client`, only the permits that this client has
-    /// taken.
+    /// Sets the rate, even if a rate is set already. All permits that were taken before become
+    /// free. With `per_client`, only the permits that this client has taken become free.
     void set_rate(rate);
     /// Returns the rate, or nothing if no rate is set. The result may be out of date when it
     /// arrives.
     [[nodiscard]] std::optional<rate> current_rate() const;
 
-    /// Gives back permits, whichever client took them. The permits that were taken last become free
-    /// first. There are never more free permits than the rate allows.
+    /// Gives back permits of any client. The permits that were taken last become free first. There
+    /// are never more free permits than the rate allows.
     void release(std::int64_t permits = 1);
     /// Returns how many permits can be taken now; zero if the rate is not set. The number may be
     /// out of date when it arrives.

@@ -7,8 +7,8 @@ namespace holdfast {
 
 /// A `mutex` that its holder may lock again. It is compatible with Redisson's RLock.
 ///
-/// The process counts the entries; the store sees one hold. An entry into a held lock needs no
-/// request to the store, and never shortens the lease. There are four exceptions:
+/// The process counts the entries; the store sees one hold. If the holder locks the lock again, the
+/// client sends no request to the store, and never shortens the lease. There are four exceptions:
 /// - If the new entry has a longer lease time than the remaining time, it first extends the lease
 ///   (one request).
 /// - If the new entry has no lease time and the hold was not renewed until now, the hold is renewed
@@ -33,8 +33,8 @@ public:
     recursive_mutex(client& home, lock_name name)
         : recursive_mutex{home, std::move(name), mutex_options{}} {}
 
-    /// Creates a lock with its own lease time, instead of the lease time of the client. Holds are
-    /// renewed as usual.
+    /// Creates a lock whose lease time replaces the lease time of the client. Holds are renewed as
+    /// usual.
     recursive_mutex(client& home, lock_name name, lease_time lease)
         : recursive_mutex{home, std::move(name), mutex_options{.lease = lease}} {}
 
@@ -46,9 +46,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns. Fails with `lease_lost` if
-    /// that hold is lost, and with `not_owner` if that hold is on another lock. The lock is free
-    /// when both leases are released.
+    /// Completes with a second lease for the hold that the lease `outer` owns. Fails with
+    /// `lease_lost` if the hold is lost, and with `not_owner` if the hold is on another lock. The
+    /// lock becomes free when both leases are released.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// URL schemes that the core does not know. A component, or your own store, adds its scheme here.
+// Registration of URL schemes for stores outside the core library: for a component such as
+// holdfast::mysql, or for a store of your own.
 //
 //     holdfast::add_store_scheme("etcd", [](holdfast::store_url& url) {
 //         etcd::options how;
@@ -36,14 +37,14 @@ struct parts;
 class reading;
 } // namespace url
 
-/// The URL of a store, as the scheme's `scheme_reader` function gets it. Every part is decoded.
-/// Errors are thrown as `errc::invalid_argument`; the text names the wrong part and the allowed
-/// values.
+/// The parts of a store's URL. The `scheme_reader` function of the scheme gets this object. Every
+/// part is decoded. Errors are thrown as `errc::invalid_argument`; the text names the wrong part
+/// and the allowed values.
 ///
 /// The function `refuse_unknown()` accepts only parameters that your function has asked for. So ask
-/// for every parameter of your scheme, once each, even if the URL does not contain it, and then
-/// call `refuse_unknown()`. The parameters of the client (`lease_time`, `prefix`, ...) have been
-/// read before.
+/// for every parameter of your scheme once, even if the URL does not contain it, and then call
+/// `refuse_unknown()`. The parameters of the client (`lease_time`, `prefix`, ...) were read before
+/// your function is called.
 class HOLDFAST_EXPORT store_url {
 public:
     explicit store_url(url::reading& inside) noexcept
@@ -59,7 +60,7 @@ public:
     /// Returns the servers of the URL, which are separated by commas. A missing port is 0. Throws
     /// for an empty host or a wrong port; the error text shows `example` as a correct URL.
     std::vector<server_address> servers(std::string_view example) const;
-    /// Returns whether the URL names a server. If it does not, only slashes stand in front of its
+    /// Returns whether the URL names a server. A URL without a server has only slashes before its
     /// path.
     bool names_servers() const noexcept;
 
@@ -71,7 +72,7 @@ public:
     /// Returns the text of a parameter, or nothing if the URL does not have it.
     std::optional<std::string_view> given(std::string_view name);
 
-    // Each read() stores the value of a parameter in `into`. If the URL does not have the
+    // The functions read() store the value of a parameter in `into`. If the URL does not have the
     // parameter, `into` is unchanged.
 
     void read(std::string_view name, std::string& into);

@@ -12,8 +12,9 @@
 namespace holdfast {
 
 /// A password. A secret cannot be printed or converted to a string, so it does not get into a log
-/// by accident. Only `reveal()` returns its text. The secret overwrites its memory before it frees
-/// it. If the secret was created from a string, that string is not overwritten.
+/// by accident. Only `reveal()` returns its text. The destructor overwrites the text in memory
+/// before it frees the memory. If the secret was created from a string, that string is not
+/// overwritten.
 ///
 ///     how.password = "correct horse battery staple";
 ///
@@ -22,7 +23,7 @@ class HOLDFAST_EXPORT secret {
 public:
     secret() noexcept = default;
 
-    /// Copies the text, which may contain any bytes.
+    /// Creates a secret with a copy of the text, which may contain any bytes.
     template <std::convertible_to<std::string_view> Text>
     secret(const Text& text) // NOLINT(google-explicit-constructor): assigned like a string
         : secret{copied{}, text} {}

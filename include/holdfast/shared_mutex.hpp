@@ -7,7 +7,7 @@ namespace holdfast {
 
 /// Options of `shared_mutex`, for its readers' side and its writers' side.
 struct shared_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
@@ -24,9 +24,9 @@ struct shared_options {
 ///     std::unique_lock writing{prices, 3s};                          // alone
 ///     lease held = co_await prices.async_lock_shared(asio::use_awaitable);
 ///
-/// The type meets the requirements of std::shared_timed_mutex. The `basic_mutex` functions of this
-/// object work on the writers' side. `shared()` returns the readers' side, which has the same
-/// functions.
+/// The type meets the requirements of std::shared_timed_mutex. The functions of `basic_mutex` lock
+/// this object for a writer. `shared()` returns an object with the same functions for readers (the
+/// readers' side).
 ///
 /// *Readers* of one client that arrive within a short time share one hold at the store
 /// (`options::hand_off::within`), so the later readers need no request. A reader that sets a lease
@@ -34,8 +34,8 @@ struct shared_options {
 ///
 /// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
 /// does not keep new readers out. While a Redisson writer is subscribed to the lock's channel, the
-/// readers of a holdfast client leave gaps without a read hold. The writer can acquire the lock in
-/// a gap (docs/guarantees.md).
+/// readers of a holdfast client sometimes pause. The writer can acquire the lock in such a pause
+/// (docs/guarantees.md).
 ///
 /// *Downgrade*: a thread that holds the lock alone can also acquire it shared, without waiting.
 /// After unlock(), that thread still shares the lock.
@@ -43,8 +43,9 @@ struct shared_options {
 /// *Upgrade*: see try_upgrade_for(). If a thread that shares the lock calls lock(), it would wait
 /// for itself, so the call fails with `already_held`.
 ///
-/// Errors are those of `basic_mutex`, and `refused` if another kind of lock uses the name. Thread
-/// safety: any thread may call every member. Wire format: docs/protocol/shared.md.
+/// The errors are the same as in `basic_mutex`. In addition, calls fail with `refused` if another
+/// kind of lock uses the name. Thread safety: any thread may call every member. Wire format:
+/// docs/protocol/shared.md.
 class HOLDFAST_EXPORT shared_mutex : public basic_mutex {
     template <typename Rep, typename Period>
     using length = std::chrono::duration<Rep, Period>;
@@ -63,7 +64,8 @@ public:
     basic_mutex& shared() noexcept { return readers_; }
     const basic_mutex& shared() const noexcept { return readers_; }
 
-    // The next functions do for readers what the functions of basic_mutex do for writers.
+    // Functions for readers. Each function does for a reader what the function of basic_mutex
+    // without `_shared` in its name does for a writer.
     void lock_shared(std::stop_token cancel = {}) { readers_.lock(std::move(cancel)); }
     void lock_shared(lease_time lease, std::stop_token cancel = {}) {
         readers_.lock(lease, std::move(cancel));
@@ -83,10 +85,10 @@ public:
     void unlock_shared(error_code& ec) noexcept { readers_.unlock(ec); }
 
     /// Upgrades this thread's shared hold to an exclusive hold. Returns true if the thread now
-    /// holds the lock alone. No other owner has held the lock alone in between. After that,
-    /// unlock() makes the hold shared again, and unlock_shared() ends the hold. Returns false if
-    /// other readers still shared the lock when `timeout` had passed; this thread then still shares
-    /// it, too.
+    /// holds the lock alone. Between the shared hold and the exclusive hold, no other owner has
+    /// held the lock alone. After the upgrade, unlock() makes the hold shared again, and
+    /// unlock_shared() ends the hold. Returns false if other readers still shared the lock when
+    /// `timeout` had passed; this thread then still shares it, too.
     ///
     /// Throws the errors of lock(), and also:
     /// - `not_owner`: this thread does not share the lock.
@@ -118,9 +120,10 @@ public:
         return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
-    /// Completes at once with a shared lease; the lease `exclusive` stays valid. To downgrade,
-    /// release `exclusive` afterwards. Fails with `not_owner` if `exclusive` does not hold this
-    /// lock exclusively, and with `lease_lost` if its hold is lost.
+    /// Acquires the lock shared for the owner of the lease `exclusive`. Completes at once with a
+    /// shared lease; `exclusive` stays valid. To downgrade, release `exclusive` afterwards. Fails
+    /// with `not_owner` if `exclusive` does not hold this lock exclusively, and with `lease_lost`
+    /// if its hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));
@@ -128,7 +131,8 @@ public:
 
     /// Upgrades the hold that `shared_hold` owns; see try_upgrade_for(). Completes with a second
     /// lease, which is exclusive. Completes without a lease and without an error if the timeout
-    /// expired. Fails with `lease_lost` also if `shared_hold` is released in the meantime.
+    /// expired. Also fails with `lease_lost` if `shared_hold` is released before the upgrade has
+    /// succeeded.
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, std::optional<lease>)> Token>
     auto async_try_upgrade_for(const lease& shared_hold, length<Rep, Period> timeout,

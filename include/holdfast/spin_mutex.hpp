@@ -9,7 +9,7 @@ namespace holdfast {
 ///
 ///     holdfast::spin_mutex stock{client, "stock:42", {.polls = {.first = 5ms, .longest = 50ms}}};
 struct spin_options {
-    /// Lease time of this lock, instead of the lease time of the client. Holds are renewed as
+    /// Lease time of this lock. It replaces the lease time of the client. Holds are renewed as
     /// usual.
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
@@ -28,10 +28,10 @@ struct spin_options {
 /// lock again and again while other clients wait, it sometimes pauses for its longest pause
 /// (`backoff::longest`), so that they can acquire the lock.
 ///
-/// It uses the same key as a `mutex` of that name, and the two locks exclude each other. Do not use
-/// both types for one name: the release of a spin_mutex does not notify the waiters of a `mutex` or
-/// of a JVM's RLock. These waiters notice the release only at their next poll, within `poll_bound`.
-/// See `mutex` for everything else. Wire format: docs/protocol/spin.md.
+/// A spin_mutex uses the same key as a `mutex` of that name, and the two locks exclude each other.
+/// Do not use both types for one name: the release of a spin_mutex does not notify the waiters of a
+/// `mutex` or of a JVM's RLock. These waiters notice the release only at their next poll, within
+/// `poll_bound`. See `mutex` for everything else. Wire format: docs/protocol/spin.md.
 class HOLDFAST_EXPORT spin_mutex : public basic_mutex {
 public:
     /// Creates the lock object; sends nothing. Throws `errc::invalid_argument` if the name, the
@@ -40,9 +40,9 @@ public:
 
     using basic_mutex::async_lock;
 
-    /// Completes with a second lease for the hold that `outer` owns; see
-    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have
-    /// `recursion::counted`.
+    /// Completes with a second lease for the hold that the lease `outer` owns; see
+    /// `recursive_mutex::async_lock`. Fails with `already_held` if this lock does not have the
+    /// option `recursion::counted`.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock(const lease& outer, Token&& token) {
         return initiate_share(outer, std::forward<Token>(token));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store interface for locks: everything that a lock needs from a store. Memory, Redis, MySQL and
-// ZooKeeper implement the same interface. Counters have their own interface in counters.hpp.
+// Interface of a store for locks. A store is the server (or library) that keeps the locks. Memory,
+// Redis, MySQL and ZooKeeper implement the same interface. Counters have their own interface in
+// counters.hpp.
 //
 // line_up ──▶ look ──granted──▶ a hold ── renew, renew … ──▶ release
 //                │ ▲                 │ doubt: renew at once, its reply decides
@@ -13,8 +14,8 @@
 // the hold.
 //
 // Users need this header only to write a store of their own. All functions are called on the
-// client's executor, one at a time, except `bounds()` and `objection_to()`. Any thread may call
-// these two functions.
+// client's executor, one at a time, except `bounds()` and `objection_to()`. These two functions may
+// be called on any thread.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -53,15 +54,16 @@ struct lock_name {
     std::string text;
 };
 
-/// Owner of one hold: 128 bits that identify the client, and a number that the client uses only
-/// once.
+/// Owner of one hold: 128 bits that identify the client, and a number that the client uses for this
+/// hold only.
 struct owner_id {
     std::array<std::uint8_t, 16> client{};
     std::uint64_t number = 0;
     bool operator==(const owner_id&) const = default;
 };
 
-/// Returns `<uuid>:<number>`, the text that stores and Redisson see.
+/// Returns the text of the owner, `<uuid>:<number>`. Stores use this text, and Redisson can read
+/// it.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
 /// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
@@ -70,7 +72,7 @@ HOLDFAST_EXPORT std::string to_string(const owner_id&);
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
 /// Kinds of locks. `plain`, `spin` and `fenced` use the same key, so they exclude each other. A
-/// `token` lock may also be held by a program that knows neither holdfast nor Redisson; such a
+/// `token` lock may also be held by a program that uses neither holdfast nor Redisson. Such a
 /// program sends no notification when it releases the lock.
 enum class lock_kind : std::uint8_t { plain, spin, fenced, fair, read, write, token, permit };
 
@@ -116,9 +118,8 @@ struct ask : hold {
     /// Requested lease time. A store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
-    /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
-    /// because the timeout of try_lock() is zero; the first attempt may take the store's whole time
-    /// limit.
+    /// (look()), not even if the server was stalled. The first attempt ignores the deadline and may
+    /// take the store's whole time limit, because the timeout of try_lock() is zero.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -126,14 +127,14 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// True: the caller renews the hold. The store may then grant a shorter lease than
-    /// `lease_time` at first; `answer::term` and `answer::counts_from` say for how long.
+    /// Whether the caller renews the hold. If so, the store may first grant a shorter lease than
+    /// `lease_time`: `answer::term` is its length, and `answer::counts_from` is its beginning.
     bool renewed = false;
-    /// For a shared lock: number of this client's other owner (read or write), which also holds the
-    /// lock and keeps it. 0: there is no such owner.
+    /// For a shared lock: number of this client's other owner (reader or writer), which already
+    /// holds the lock and keeps it. 0 if there is no such owner.
     std::uint64_t under = 0;
-    /// For kind `write`: how long new readers must wait after the last reader has left. The store
-    /// itself sets this value.
+    /// For kind `write`: how long new readers must wait for this writer after the last reader has
+    /// left. The store itself sets this value.
     duration head_start{};
 };
 
@@ -141,26 +142,27 @@ struct ask : hold {
 struct answer {
     /// True if the lock was granted. For a renewal: true if the owner still holds the lock.
     bool granted = false;
-    /// If granted: how long the lease is valid, counted from the start of the call. If busy: how
-    /// long to wait, at most, before the next attempt.
+    /// If the lock was granted: how long the lease is valid, counted from the start of the call. If
+    /// the lock is busy: how long to wait, at most, before the next attempt.
     duration term{};
     /// Fencing token of the grant; 0 if the store or the kind has no tokens. The holder gets the
     /// token only for the kind `fenced`. For other kinds, operators can read the token in
     /// `lock_state::token`.
     std::uint64_t token = 0;
-    /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one.
+    /// Number of reserved fencing tokens, beginning with `token`. Each local hand-over uses one of
+    /// these tokens.
     std::uint32_t tokens = 0;
-    /// If granted: the moment at which the lease began; the lease lasts for `term` from this
-    /// moment. Empty: the lease began when the caller sent its request. A store sets a moment only
-    /// if `ask::renewed` was true in the request.
+    /// If the lock was granted: the moment at which the lease began. The lease lasts for `term`
+    /// from this moment. If empty, the lease began when the caller sent its request. A store sets
+    /// this field only if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
-    /// Time that was left at the store just before this request. For a renewal: the time of the
-    /// renewed hold. For a grant: the time of the other owners who share the lock. Empty: the time
-    /// is unknown, or no other client can change it.
+    /// Time that was left at the store just before this request. For a renewal, it is the time of
+    /// the renewed hold. For a grant, it is the time of the other owners who share the lock. Empty
+    /// if the time is unknown, or if no other client can change it.
     std::optional<duration> left_before{};
-    /// True: the store's reply says whether the lock is free. False: no request was sent, or the
-    /// reply came too late. If an earlier attempt of the call failed, the caller must then report
-    /// that failure.
+    /// True if the store's reply says whether the lock is free. False if no request was sent, or if
+    /// the reply came too late. If it is false and an earlier attempt of the call failed, the
+    /// caller must report that failure.
     bool answered = true;
 };
 
@@ -184,12 +186,13 @@ public:
     /// adds the waiter to the queue.
     ///
     /// Idempotent: after a lost reply, call look() again. Each granted attempt writes to the store,
-    /// also a repeated attempt. So the confirmation by replicas covers this grant.
+    /// also a repeated attempt. So replicas confirm this grant even if the first attempt's reply
+    /// was lost.
     virtual asio::awaitable<answer> look() = 0;
 
-    /// Removes the waiter, and the hold if one was granted to it. Afterwards the store has neither
-    /// a waiter nor a hold of this owner, unless an attempt is still on its way to the store (see
-    /// settled_at).
+    /// Removes the waiter, and also the hold if the lock was granted to the waiter. Afterwards the
+    /// store has neither a waiter nor a hold of this owner, unless an attempt is still on its way
+    /// to the store (see settled_at).
     virtual asio::awaitable<void> leave() = 0;
 
     /// Returns whether the store may still have data of this owner: a hold, an entry in a queue, or
@@ -203,29 +206,30 @@ public:
 
     /// Returns the time after which the store no longer executes an attempt of this waiter. If
     /// leave() was called while an outcome was unknown, release the lock once more after this time.
-    /// The result is in the past if a new connection makes all requests of the previous connection
-    /// invalid.
+    /// The result is a time in the past if the store executes no request of a previous connection
+    /// after a new connection was made.
     virtual time_point settled_at() const noexcept = 0;
 };
 
 /// Options for one renewal request with many holds.
 struct renewal_options {
-    /// Requested lease time. Zero: the request extends no hold; it only asks whether the locks are
-    /// still held, and no replica has to confirm it.
+    /// Requested lease time. With zero, the request extends no hold: it only asks whether the locks
+    /// are still held, and no replica has to confirm it.
     duration lease_time{};
     /// Time after which replies are of no use. A request that was sent and has no reply at this
     /// time fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
-    /// True: an earlier request for the same holds got no reply. The store then sends this request
-    /// over another connection, if it has one.
+    /// True if an earlier request for the same holds got no reply. The store then sends this
+    /// request over another connection, if it has one.
     bool elsewhere = false;
 };
 
-/// Receives the outcome of a renewal request. The store calls it on the executor, exactly once for
-/// each hold, as soon as the outcome is known. `which` is the index of the hold in the list.
+/// Receiver of the outcome of a renewal request. The store calls one of the functions on the
+/// executor, exactly once for each hold, as soon as the outcome is known. `which` is the index of
+/// the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. If it is held, its
+    /// Called when the store has replied whether the lock is still held. If the lock is held, its
     /// validity counts from the moment just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
@@ -235,7 +239,7 @@ protected:
     ~renewal_sink() = default;
 };
 
-/// Receives the outcome of the renewal of a single hold.
+/// Receiver of the outcome of the renewal of a single hold.
 class single_renewal final : public renewal_sink {
 public:
     void renewed(std::size_t, const answer& got) override { said_ = got; }
@@ -270,27 +274,29 @@ public:
     virtual ~watch() = default;
 };
 
-/// Limits of a store. The client checks its calls against them before it sends a request.
+/// Limits and properties of a store. Before the client sends a request, it checks that the request
+/// is within these limits.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
     std::size_t name_bytes_max = 64 * 1024;
     /// Every call of a lock_store ends within this time.
     duration time_limit = std::chrono::seconds{3};
-    /// True: a hold at the store lasts as long as the client's session there. The validity in a
-    /// reply is then the remaining session time, whatever lease was requested. Every renewal
-    /// request extends the session, even if it requests no lease time. The client (`engine`) ends
-    /// each lease by its own clock, and then releases the lock. If a release or a call of leave()
-    /// was not acknowledged, the store itself repeats it as long as the session exists.
+    /// True if a hold at the store lasts as long as the client's session there (ZooKeeper). The
+    /// validity in a reply is then the remaining session time, whatever lease was requested. Every
+    /// renewal request extends the session, even if it requests no lease time. The client
+    /// (`engine`) ends each lease by its own clock, and then releases the lock. If a release or a
+    /// call of leave() was not acknowledged, the store itself repeats it as long as the session
+    /// exists.
     bool by_session = false;
-    /// Maximum of `hold::replicas`. Zero: the store does not support confirmation by replicas.
+    /// Maximum of `hold::replicas`. Zero if the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
     /// Maximum time between two requests about the same read hold, even if its lease is fixed.
     /// Other programs may shorten a read hold at any time, and the request restores its remaining
-    /// time. `duration::max()`: no other program shortens read holds.
+    /// time. `duration::max()` means that no other program shortens read holds.
     duration read_request_max = duration::max();
-    /// Usual length of an outage. Calls retry for this time. It is longer for stores in which
-    /// another server takes over when a server dies.
+    /// Usual length of an outage: the default of `options::unavailable_timeout`. It is longer for
+    /// stores in which another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
@@ -337,12 +343,13 @@ public:
         co_return answer{};
     }
 
-    /// Notes that this client no longer renews and releases a hold, although the store still has it
-    /// (`lease::detach()`). The store drops everything that it keeps in this process for the hold.
+    /// Tells the store that this client will not renew or release a hold any more, although the
+    /// server still has the hold (`lease::detach()`). The store deletes everything that it keeps
+    /// for the hold in this process.
     virtual void detached(const hold&) noexcept {}
 
-    /// Returns a watch object. While that object exists, the store calls `whom` when the given hold
-    /// may be lost. Returns null if the store cannot notice a loss.
+    /// Watches a hold. While the returned object exists, the store calls `whom` when the hold may
+    /// be lost. Returns null if the store cannot notice a loss.
     virtual std::unique_ptr<watch> watch_over(const hold&, revalidator& whom) = 0;
 };
 
@@ -356,8 +363,8 @@ struct holding {
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock.
-    /// kazoo names the nodes of both in the same way. `kind` is then `lock`.
+    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock. The
+    /// reason is that kazoo gives the nodes of both kinds the same names. `kind` is then `lock`.
     bool kind_is_certain = true;
     /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
     /// it.
@@ -377,12 +384,12 @@ struct forced {
 class inspector {
 public:
     virtual ~inspector() = default;
-    /// Returns the holders of the lock; empty: it is free.
+    /// Returns the holders of the lock. The result is empty if the lock is free.
     virtual asio::awaitable<std::optional<holding>> inspect(lock_name) = 0;
 
     /// Removes the lock from `only_from`, or from any holder if `only_from` is empty. `only_from`
     /// is in the store's own format; a shared lock is removed from all owners if `only_from` is one
-    /// of them. Notifies all waiters for a lock of that name, of each kind that the store has.
+    /// of them. Notifies all waiters for locks of that name, whatever the kind of their lock is.
     ///
     /// A request that is executed after the store's time limit removes nothing. If the call is
     /// repeated after an unknown outcome without `only_from`, it may end the hold of another owner.
@@ -410,10 +417,10 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns a watch object: while it exists, the alarm `wake` rings when the lock may have
-    /// become free. Every later release rings the alarm, except a release that the store announces
-    /// to one waiter only, or to nobody (fair and spin locks). Returns null if the store cannot
-    /// report releases now.
+    /// Watches a lock. While the returned object exists, the alarm `wake` rings when the lock may
+    /// have become free. Every release rings the alarm, except a release that is announced to one
+    /// waiter only, or to nobody (fair and spin locks). Returns null if the store cannot report
+    /// releases now.
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
@@ -437,9 +444,9 @@ public:
     virtual asio::awaitable<std::optional<wish>> wish_for(hold) = 0;
 
     /// Subscribes to wishes for a lock, and waits a short time until the store has confirmed the
-    /// subscription. Returns a watch object: while it exists, the alarm `wake` rings when a wish
-    /// for the lock may have been stored. A notification may be lost, so call wish_for() from time
-    /// to time. `wake` must outlive the object.
+    /// subscription. While the returned object exists, the alarm `wake` rings when a wish for the
+    /// lock may have been stored. A notification may be lost, so call wish_for() from time to time.
+    /// `wake` must outlive the returned object.
     virtual asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) = 0;
 };
 
@@ -447,17 +454,18 @@ public:
 /// identities, to find out whether two of them are the same server.
 struct server_identity {
     /// Text that identifies the server. It is the same on every connection to the server, and
-    /// different for every other server, of any type. Empty: the identity is unknown.
+    /// different for every other server, of any type. Empty if the identity is unknown.
     std::string id{};
-    /// The server may have forgotten everything from before this time. `time_point::min()`: the
-    /// server forgets nothing. Empty: the time is unknown; a quorum that contains this server is
-    /// then reported as impaired.
+    /// Time since when the server has kept its data. The server may have forgotten everything from
+    /// before this time. `time_point::min()` means that the server forgets nothing. Empty if the
+    /// time is unknown; a quorum with this server then reports the event `impaired`.
     std::optional<time_point> forgets_before{};
 };
 
 class counter_store; // counters.hpp
 
-/// Interface of a store for one client. close() makes the running calls fail.
+/// Store of one client: the interfaces for locks, counters and inspection. close() makes the
+/// running calls fail.
 class store {
 public:
     virtual ~store() = default;
@@ -473,8 +481,8 @@ public:
     /// connection. Sends no request.
     virtual server_identity identity(const lock_name&) const { return {}; }
 
-    /// Deletes the description of this client at the server (`options::announce`). Completes soon,
-    /// even if the server does not reply.
+    /// Deletes the description of this client at the server (`options::announce`). Completes after
+    /// a short time, even if the server does not reply.
     virtual asio::awaitable<void> depart() { co_return; }
 
     /// Implements `client::doctor`. Problems are returned as findings, not thrown.
@@ -501,9 +509,10 @@ struct store_context {
     bool announce = true; ///< `options::announce`; used if the store supports it
 
     /// Function that the store calls on the executor after each reconnection, because the server
-    /// may have forgotten holds. `which` selects the names of these holds; an empty function
-    /// selects all. The client then asks the store about the holds, at once if `urgent` is true.
-    /// `urgent`: the connection may lead to another server, or to the same server after a restart.
+    /// may have forgotten holds. The client then asks the store whether the holds still exist.
+    /// `which` selects the names of these holds; if `which` is empty, all holds are selected.
+    /// `urgent` is true if the connection may lead to another server, or to the same server after a
+    /// restart. The client then asks at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
@@ -516,14 +525,14 @@ struct store_context {
 
     /// Returns an object that delays the completion of the client's close(). A loop of the store
     /// keeps such an object while it may wait on an alarm, because the clock may be destroyed after
-    /// the close. Call the function and destroy the object on the executor. If this function is
-    /// empty, close() does not wait for the loop.
+    /// the close. Call the function and destroy the object on the executor. If no function is set
+    /// here, close() does not wait for the loop.
     std::function<std::shared_ptr<void>()> at_work{};
 
-    /// Runs the given work on the executor. A thread that does not run the executor must call this
-    /// function and must not use `executor`, because the executor may be destroyed in the meantime.
-    /// This function may be called after the store is destroyed. Returns false if the client has
-    /// closed or its executor has ended; the work is then destroyed and never called.
+    /// Runs the given work on the executor. Other threads must use this function instead of
+    /// `executor`, because the executor may be destroyed in the meantime. This function may be
+    /// called after the store is destroyed. Returns false if the client has closed or its executor
+    /// has ended; the work is then destroyed and never called.
     std::function<bool(asio::any_completion_handler<void()>)> post{};
 };
 

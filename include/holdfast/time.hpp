@@ -23,14 +23,14 @@ struct HOLDFAST_EXPORT boot_clock {
     static time_point now() noexcept;
 };
 
-/// Length of time in whole milliseconds. The whole library uses this type.
+/// Length of time in whole milliseconds, as all functions of the library use it.
 using duration = boot_clock::duration;
 
 /// A time on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// Timer for one waiting coroutine. `ring()` ends the coroutine's wait early. On the executor, the
-/// library sleeps only with alarms. Thread safety: one coroutine at a time may wait. Call all
+/// Timer for one waiting coroutine. `ring()` ends the coroutine's wait early. All coroutines of the
+/// library sleep by alarms only. Thread safety: one coroutine at a time may wait. Call all
 /// functions on the client's executor.
 class alarm {
 public:
@@ -55,8 +55,8 @@ public:
 };
 
 /// Time for which a lock is held if it is not renewed. It is a separate type, so that a lease time
-/// cannot be confused with a timeout. The time is rounded down to milliseconds. Before the client
-/// sends a request, it checks that the time is between 1 ms and 10 years.
+/// cannot be confused with a timeout. The time is rounded down to milliseconds. It must be between
+/// 1 ms and 10 years; the client checks this before it sends a request.
 struct lease_time {
     template <typename Rep, typename Period>
     explicit constexpr lease_time(std::chrono::duration<Rep, Period> length);
@@ -68,7 +68,7 @@ namespace detail {
 enum class rounding { up, down };
 
 /// Converts `length` to whole milliseconds. A length that is too great becomes the greatest
-/// duration, so hours::max() means "for ever" and does not overflow. A length that is too small
+/// duration. So `hours::max()` means "for ever" and does not overflow. A length that is too small
 /// becomes the smallest duration. NaN becomes zero.
 template <typename Rep, typename Period>
 constexpr duration saturate(std::chrono::duration<Rep, Period> length, rounding to) {

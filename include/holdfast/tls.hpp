@@ -28,11 +28,13 @@ struct tls_options {
     secret key_password{}; ///< password of an encrypted key; not allowed in a URL
 
     /// Name or address that the server's certificate must be valid for. If it is a name, it is also
-    /// sent to the server (SNI). Empty: the host is used. URL parameter: tls_server_name.
+    /// sent to the server (SNI). If empty, the client uses the host. URL parameter:
+    /// tls_server_name.
     std::string server_name{};
 
-    /// True: accepts any certificate. Anyone between client and server can then read and change all
-    /// traffic, including the password. URL parameter: tls_insecure_skip_verification=yes.
+    /// If true, the client accepts any certificate. Anyone between client and server can then read
+    /// and change all traffic, including the password. URL parameter:
+    /// tls_insecure_skip_verification=yes.
     bool insecure_skip_verification = false;
 };
 

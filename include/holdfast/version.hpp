@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version of these headers, as macros. CMake stops with an error if this version differs from the
-// project's version.
+// Version of the library, as macros. If this version differs from the version in CMakeLists.txt,
+// CMake stops with an error.
 #pragma once
 
 #define HOLDFAST_VERSION_MAJOR 0

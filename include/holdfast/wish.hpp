@@ -10,11 +10,11 @@ namespace holdfast {
 /// Request of another program that the holder of a lock release the lock soon (a *wish*). The
 /// holder may end its work early, or ignore the wish. See `client::ask_for()` and `lease::asked()`.
 struct wish {
-    /// Longest `reason`, in bytes.
+    /// Maximum length of `reason`, in bytes.
     static constexpr std::size_t reason_bytes_max = 1000;
 
     wish() = default;
-    // The constructors avoid a bug of g++ 12 with aggregates: see store.hpp.
+    // This type has constructors because of a bug of g++ 12 with aggregates: see store.hpp.
     wish(std::string why, std::string who)
         : reason{std::move(why)}
         , from{std::move(who)} {}

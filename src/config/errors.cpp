@@ -211,8 +211,8 @@ std::string sentences_of(const explanation& of) {
     return all;
 }
 
-// The ids of the error categories are constants. Two shared libraries in one program may both
-// contain this code; equal ids make their error categories equal.
+// Ids of the error categories. They are constants, because two shared libraries in one program may
+// both contain this code. Equal ids make their error categories equal.
 struct category final : boost::system::error_category {
     constexpr category() noexcept
         : error_category{0xbe854fc4efea3759} {}
@@ -265,8 +265,8 @@ void append_escaped(std::string& text, char byte) {
     }
 }
 
-/// Error whose what() contains only the reason. Without this class, Boost would append the code's
-/// general message.
+/// Exception whose what() contains only the reason. Without this class, Boost would append the
+/// general message of the error code.
 class refusal final : public boost::system::system_error {
 public:
     explicit refusal(std::string why)

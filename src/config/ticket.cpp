@@ -77,7 +77,7 @@ std::string escaped(std::string_view bytes) {
     return text;
 }
 
-/// Reads a whole number in the given base. Returns false if the text is anything else.
+/// Reads a whole number in the given base. Returns false if the text is not such a number.
 template <typename Number>
 bool read_number(std::string_view text, Number& value, int base) {
     const char* const end = text.data() + text.size();

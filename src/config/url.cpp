@@ -48,7 +48,8 @@ store_factory zookeeper_store(store_url& url) {
 }
 
 /// URL scheme of the core library. An error message lists the schemes; `followed_by` is the text
-/// that follows this scheme's name in that list. Empty: the list does not contain the scheme.
+/// that follows this scheme's name in that list. If it is empty, the list does not contain the
+/// scheme.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -175,7 +176,7 @@ constexpr foreign_scheme foreign_schemes[] = {
 /// asynq, fred.
 constexpr std::string_view service_parameters[] = {"sentinelMasterId", "master_name", "master",
                                                    "sentinelServiceName"};
-/// Parameters that name more hosts in the URLs of other clients: go-redis, fred.
+/// Parameters that name additional hosts in the URLs of other clients: go-redis, fred.
 constexpr std::string_view host_parameters[] = {"addr", "node"};
 
 template <std::size_t Count>
@@ -336,7 +337,7 @@ std::string_view behind_first_slash(const parts& all) {
 
 redis::options of_one_server(const parts& all) {
     redis::options server = over_network(all, one_server);
-    // The error text does not contain the hosts, because a password may be in their position.
+    // Do not put the hosts into the error text, because a password may be in their position.
     if (all.hosts.size() > 1)
         refuse(
             "url: " + all.scheme +

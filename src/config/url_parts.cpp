@@ -426,7 +426,7 @@ std::optional<std::uint64_t> store_url::count_of(std::string_view name, std::uin
     const auto text = given(name);
     if (!text)
         return std::nullopt;
-    // Every limit is at most the greatest 32-bit number.
+    // Refuse a number above the greatest 32-bit number, because every limit is at most this number.
     most = std::min<std::uint64_t>(most, std::numeric_limits<std::uint32_t>::max());
     std::uint64_t number = 0;
     const char* const end = text->data() + text->size();

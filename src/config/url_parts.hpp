@@ -43,20 +43,21 @@ struct parts {
     std::vector<parameter> parameters;
     std::optional<std::string> fragment;
 
-    /// False: error messages must not show any part of the URL, because each part may belong to a
+    /// False if error messages must not show any part of the URL, because each part may belong to a
     /// password. This is the case if an '@' follows the host, because a password may contain an
     /// unencoded '/', '?' or '#'. It is also the case if a parameter is a password, because that
     /// password may contain an unencoded '&'.
     bool may_show = true;
 };
 
-/// Splits a URL. Throws `errc::invalid_argument`.
+/// Splits a URL into its parts. Throws `errc::invalid_argument` if the text is not a URL.
 parts split(std::string_view url);
 
 /// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
-/// Returns the text that an error message shows for a part of the URL.
+/// Returns the text that an error message shows for a part of the URL. The text is hidden if it may
+/// belong to a password.
 std::string shown(const parts&, std::string_view given);
 
 /// Returns the port number. Throws if the text is not a port number. The error text does not
@@ -64,8 +65,8 @@ std::string shown(const parts&, std::string_view given);
 /// so the password is in the position of the port.
 std::uint16_t read_port(const parts&, const std::string& text);
 
-/// Returns the hosts of the URL, in order; a missing port is 0. Throws for an empty host and for a
-/// URL without hosts; the error text shows `example`.
+/// Returns the hosts of the URL, in order. A missing port is 0. Throws for an empty host and for a
+/// URL without hosts; the error text shows `example` as a correct URL.
 std::vector<server_address> servers_in(const parts&, std::string_view example);
 
 /// Result of read_length(): a length of time, or the reason why the text is invalid.

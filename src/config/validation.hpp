@@ -10,8 +10,8 @@
 
 namespace holdfast {
 
-// Each function throws `errc::invalid_argument` for a value that is not allowed. The error text
-// names the value and the allowed values.
+// Functions that check one value each. They throw `errc::invalid_argument` for a value that is not
+// allowed. The error text names the value and the allowed values.
 
 void check(const options&);
 

@@ -23,7 +23,7 @@
 namespace holdfast::front {
 
 /// Handler of the user for a pending call, with the handler's executor (or `otherwise` if the
-/// handler has none). As Asio requires, the executor has work as long as this object exists. The
+/// handler has none). The executor has work as long as this object exists, as Asio requires. The
 /// object must outlive the call of `complete`, because a context without work may be destroyed
 /// before that call has returned.
 template <typename Handler>
@@ -35,7 +35,7 @@ public:
 
     const Handler& handler() const { return handler_; }
 
-    /// Runs the handler. Call it once, on `otherwise`.
+    /// Runs the handler. Call this function once, on the executor `otherwise`.
     template <typename... Args>
     void complete(Args... args) {
         auto invoke = [handler = std::move(handler_),
@@ -52,8 +52,8 @@ private:
 
 /// Calls a handler when the client's executor cannot run it: in a child of fork(), after the
 /// executor's end, or for an object that holds nothing. The function starts a new thread for the
-/// handler. It does not use Asio's system_executor: if the parent of a fork() has used that
-/// executor, its threads do not exist in the child.
+/// handler. It cannot use Asio's system_executor: if the parent of a fork() has used that executor,
+/// the executor's threads do not exist in the child.
 template <typename Handler, typename... Args>
 void complete_elsewhere(Handler handler, Args... args) {
     auto begin = [waiting = awaited{std::move(handler), asio::system_executor{}},
@@ -85,7 +85,7 @@ asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::await
     co_return co_await std::move(work);
 }
 
-/// Runs a coroutine and completes the handler with `(error_code, T)`.
+/// Runs a coroutine, and then completes the handler with its error code and its result of type T.
 template <typename T, typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, Handler handler) {
     if (const error_code ec = objection_to_posting(*home))
@@ -97,7 +97,7 @@ void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<T> work, H
     asio::co_spawn(home->executor(), unless_closed(home, std::move(work)), std::move(done));
 }
 
-/// Runs a coroutine that returns nothing, and completes the handler with `(error_code)`.
+/// Runs a coroutine that returns nothing, and then completes the handler with its error code.
 template <typename Handler>
 void start(const std::shared_ptr<sync::engine>& home, asio::awaitable<void> work, Handler handler) {
     if (const error_code ec = objection_to_posting(*home))

@@ -53,7 +53,7 @@ public:
         : way_{home.executor_access()}
         , monitor_{monitor_of(home)} {}
 
-    /// Notes that the work begins. Call it on the executor. Returns false if the thread no longer
+    /// Records that the work begins. Call it on the executor. Returns false if the thread no longer
     /// waits; the work must not begin then.
     bool begin() {
         state expected = state::open;
@@ -62,8 +62,9 @@ public:
 
     /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
     /// the caller then keeps the value. The caller may be an inline caller (a thread that runs an
-    /// operation inside the monitor). The waiting thread is then woken only after the inline caller
-    /// has left the monitor, because otherwise it would find the monitor occupied.
+    /// operation inside the monitor). In this case, the waiting thread is woken only after the
+    /// inline caller has left the monitor, because otherwise the woken thread would find the
+    /// monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -77,8 +78,8 @@ public:
         return true;
     }
 
-    /// Waits until a value is delivered, and returns it. Returns nothing if the executor ends
-    /// first.
+    /// Waits until a value is delivered, and returns the value. Returns nothing if the executor
+    /// ends first.
     std::optional<T> wait() {
         const std::stop_callback on_end{way_.ends(), [this] { hurry(); }};
         while (state_ != state::brought) {
@@ -91,7 +92,7 @@ public:
 
     /// Waits for the value, without a limit while the executor runs. If the executor does not run,
     /// waits for `timeout` plus twice `executor_timeout`. Returns nothing if the executor is not
-    /// running or has ended. A value that is delivered after that is refused.
+    /// running or has ended. From then on, the object refuses a value that is delivered.
     std::optional<T> wait_while_it_runs(duration timeout) {
         if (state_ != state::brought && !await(timeout))
             return std::nullopt;
@@ -216,7 +217,7 @@ public:
         (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }
 
-    /// Cancels the call. Any thread may call it.
+    /// Cancels the call. Any thread may call this function.
     static void stop(const std::shared_ptr<blocking_call>& call) {
         (void)call->home->executor_access().post([call] { call->cancel(); });
         call->pending_result_.hurry();
@@ -240,8 +241,8 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (inline_caller_ && inline_caller_ != inline_call_at(*home))
-            // Interrupt the wait: the call was cancelled, or the client closed, while this thread
-            // waits for the store as an inline caller.
+            // Interrupt the wait of this thread, which waits for the store as an inline caller: the
+            // call was cancelled, or the client was closed.
             inline_caller_->interrupt();
         std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;
@@ -256,7 +257,7 @@ protected:
 private:
     one_shot_result<sync::outcome> pending_result_;
     // Inline call of the waiting thread, which runs the call itself until the call sleeps for the
-    // first time. Null after that.
+    // first time. After that, the pointer is null.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

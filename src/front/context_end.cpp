@@ -12,7 +12,8 @@
 namespace holdfast::front {
 namespace {
 
-/// Service of the execution context that a client uses. The context calls `shutdown` when it ends.
+/// Service of the execution context that a client uses. When the context ends, it calls `shutdown`
+/// of this service.
 class context_end final : public asio::execution_context::service {
 public:
     using key_type = context_end;
@@ -77,7 +78,8 @@ private:
     std::vector<living> living_;
 };
 
-/// Creates one object of each type that a store or a clock may create on an execution context.
+/// Creates, on an execution context, one object of each type that a store or a clock may create
+/// there.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handling of the end of a user's execution context. The context may end while threads still hold
-// locks, and functions that were posted to it may never run.
+// Functions that handle the end of a user's execution context. The context may end while threads
+// still hold locks. Functions that were posted to the context may then never run.
 #pragma once
 
 #include "runtime/clock.hpp"
@@ -14,9 +14,9 @@
 
 namespace holdfast::front {
 
-/// Deleter of an engine. The thread that drops the last reference destroys the engine, and this may
-/// be any thread. A context that ends on another thread at the same time waits until the engine is
-/// destroyed, because the sockets and the timer of the engine use the context.
+/// Deleter of an engine. The engine is destroyed on the thread that drops the last reference, which
+/// may be any thread. If the context ends on another thread at the same time, it waits until the
+/// engine is destroyed. The reason is that the sockets and the timer of the engine use the context.
 ///
 /// Does not destroy an engine in a child of fork(). If the child closed its copy of a socket, this
 /// would affect the parent, because parent and child share the epoll set.

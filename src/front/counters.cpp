@@ -43,8 +43,8 @@ asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
-/// Returns whether the store has made the change. If a latch was counted down but stays closed, the
-/// store does not set `done`; the count is then above zero.
+/// Returns whether the store has made the change. For a latch that was counted down but stays
+/// closed, the store does not set `done`, but the count is above zero.
 bool is_carried_out(counter_verb verb, const counter_answer& said) {
     return said.done || (verb == counter_verb::count_down && said.value > 0);
 }
@@ -85,8 +85,8 @@ basic_counter::basic_counter(client& home, lock_name name, const detail::counter
 basic_counter::~basic_counter() = default;
 
 bool basic_counter::take(detail::counter_options how) const {
-    // This copy keeps the counter alive: while the program exits, a thread may wait here longer
-    // than this object lives.
+    // Keep a copy of the descriptor during the wait. While the program exits, a static counter
+    // object may be destroyed although a thread still waits here.
     const shared_counter of = counter_;
     front::throw_if(front::objection_to_blocking(*of->home));
     const std::int64_t amount = front::checked_take(*of, how.amount);
@@ -335,8 +335,8 @@ leased_semaphore::leased_semaphore(client& home, lock_name name, leased_options 
 leased_semaphore::~leased_semaphore() = default;
 
 std::optional<lease> leased_semaphore::take(const detail::permit_options& wanted) {
-    // This copy keeps the semaphore alive: while the program exits, a thread may wait here longer
-    // than this object lives.
+    // Keep a copy of the descriptor during the wait. While the program exits, a static semaphore
+    // object may be destroyed although a thread still waits here.
     const shared_descriptor of = permits_;
     front::throw_if(front::objection_to_blocking(*of));
     sync::request what = permits_wanted(of, wanted);

@@ -18,7 +18,7 @@ namespace {
 using front::this_thread_entry;
 using sync::thread_table;
 
-/// Locks a lock that this thread already holds.
+/// Locks a lock again that this thread already holds.
 void enter_again(const sync::lock_descriptor& lock, const thread_table::entry& mine,
                  const detail::acquire_options& how) {
     if (!mine.hold->is_valid())
@@ -64,8 +64,8 @@ basic_mutex::basic_mutex(std::shared_ptr<sync::lock_descriptor> lock)
 basic_mutex::~basic_mutex() = default;
 
 bool basic_mutex::take(detail::acquire_options how) {
-    // This copy keeps the lock alive: while the program exits, a thread may wait here longer than
-    // this object lives.
+    // Keep a copy of the descriptor during the wait. While the program exits, a static lock object
+    // may be destroyed although a thread still waits here.
     const std::shared_ptr<sync::lock_descriptor> lock = lock_;
     const std::shared_ptr<sync::engine>& home = lock->home;
     if (home->forked())
@@ -125,7 +125,8 @@ std::size_t basic_mutex::hold_count() const {
     return mine.count > 0 && mine.hold->is_valid() ? mine.count : 0;
 }
 
-// The asynchronous functions of basic_mutex, and its functions that ask the store about the lock.
+// Asynchronous functions of `basic_mutex`, and functions of `basic_mutex` that ask the store about
+// the lock.
 
 namespace {
 

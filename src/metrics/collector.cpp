@@ -25,7 +25,7 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
-/// Label of the locks whose own label is one too many.
+/// Label for all locks after the maximum number of different labels was reached.
 constexpr const char* other = "other";
 
 double in_seconds(std::int64_t microseconds) {
@@ -112,12 +112,12 @@ struct families {
         , impairments{counters(all, "holdfast_impairments_total",
                                "Reports that the store denies a feature")} {}
 
-    // With the label `name`; `failed` and `lost` also have the label `cause`.
+    // Metrics that have the label `name`. `failed` and `lost` also have the label `cause`.
     Family<Histogram>&wait, &hold;
     Family<Counter>&acquired, &busy, &failed, &lost, &renewal_failures, &release_failures;
     Family<Counter>&abandoned, &misuses;
     Family<Gauge>&held, &waiting, &oldest_wait;
-    // Without labels.
+    // Metrics without labels.
     Family<Counter>&disconnections, &reconnections, &moves, &impairments;
 };
 
@@ -197,7 +197,7 @@ public:
 private:
     time_point now() const { return how_.now(); }
 
-    /// Returns the label that the user's function gives. Runs without the mutex, because it runs
+    /// Returns the label that the user's function gives. Call it without the mutex, because it runs
     /// code of the user.
     std::string label_of(std::string_view name) const {
         try {

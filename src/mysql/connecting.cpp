@@ -108,8 +108,8 @@ connected connect(const door& to) {
     }
     set_options(raw, to);
     const bool by_socket = !to.unix_socket.empty();
-    // An empty string is passed instead of a null pointer, because libmariadb would read the
-    // password from MYSQL_PWD for a null pointer.
+    // Pass an empty string and not a null pointer: for a null pointer, libmariadb would read the
+    // password from the variable MYSQL_PWD.
     std::string password{to.who.password.reveal()};
     const MYSQL* const done = mysql_real_connect(
         raw, by_socket ? nullptr : to.where.host.c_str(), to.who.user.c_str(), password.c_str(),
@@ -141,8 +141,8 @@ public:
         if (!self->executor_)
             return;
         self->come_ = std::move(come);
-        // While `executor_` is set, its execution context exists. `abandon()` clears `executor_`;
-        // after that, the context may be destroyed.
+        // As long as `executor_` is set, the execution context of the executor exists. `abandon()`
+        // clears `executor_`; after that, the context may be destroyed.
         asio::post(*self->executor_, [self] { self->ring(); });
     }
 
@@ -238,7 +238,7 @@ std::string session_settings(duration keep_alive) {
     // - max_statement_time, max_execution_time: they would end a wait in GET_LOCK. MySQL ignores
     // the
     //   first comment, and MariaDB the second one.
-    // - lock_wait_timeout: for the same reason, a wait for a table lock must end.
+    // - lock_wait_timeout: a wait for a table lock must also end before the request's deadline.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
            "innodb_lock_wait_timeout=1,lock_wait_timeout=1,sql_safe_updates=0,"
            "sql_select_limit=18446744073709551615/*M!,max_statement_time=0*/"
@@ -262,8 +262,8 @@ constexpr const char* global_question =
 constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
                                         "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
 /// Asks for the server's clock, and whether SYSDATE() returns the time at which the statement
-/// started. To find this out, the statement must run for some microseconds. It does not use SLEEP,
-/// because SLEEP hangs while the system date is being changed.
+/// started. For the second question, the statement must run for some microseconds. It does not use
+/// SLEEP for this, because SLEEP hangs while the system date is being changed.
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
@@ -294,8 +294,8 @@ std::optional<std::chrono::microseconds> seconds_in(const std::string& text) {
     return std::chrono::seconds{seconds} + std::chrono::microseconds{micros};
 }
 
-/// Reads the answers to the last three statements in `all`. These three statements are sent at the
-/// end of every set-up and every keep-alive.
+/// Reads the answers to the last three statements in `all`. Every set-up and every keep-alive of a
+/// connection ends with these three statements.
 server_info read(server_connection& on, const std::vector<statement_answer>& all) {
     const std::size_t first = all.size() - 3;
     const result& time = all[first + 2].what;
@@ -310,7 +310,7 @@ server_info read(server_connection& on, const std::vector<statement_answer>& all
 }
 
 /// Asks a server whether it is a replica, unless the server's status variables have already
-/// answered this question. The server may refuse some of these statements.
+/// answered this question. The server may refuse some of the statements that ask.
 asio::awaitable<void> ask_for_role(server_connection& on, server_info& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

@@ -33,14 +33,15 @@ struct door {
 };
 
 /// Connects and logs in. Returns a connection whose socket is non-blocking and close-on-exec.
-/// Throws `failure` with the code of `classify_connecting`. Throws unreachable at `give_up_at`.
-/// Throws closed once `given_up` returns true. `given_up` is called each time that `wake` rings.
+/// Throws `failure` with the code of `classify_connecting`. Throws unreachable if the login is not
+/// complete at `give_up_at`. Throws closed when `given_up` returns true; `given_up` is called each
+/// time that the alarm `wake` rings.
 ///
-/// The connect function of libmariadb is said to be non-blocking, but it blocks in the address
-/// lookup and in the TLS handshake. If the server stops answering in the handshake, the function
-/// blocks without a limit, and would block the executor. Therefore a separate thread connects.
-/// Nothing can stop that thread: when the caller gives up, the thread runs until the library's
-/// timeouts have passed, closes its result and ends.
+/// The non-blocking connect function of libmariadb does block, in the address lookup and in the TLS
+/// handshake. If the server stops answering in the handshake, the function blocks without a limit,
+/// and would block the executor. Therefore a separate thread connects. Nothing can stop that
+/// thread: when the caller gives up, the thread runs until the library's timeouts have passed,
+/// closes its result and ends.
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 

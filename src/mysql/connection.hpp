@@ -14,8 +14,8 @@
 
 namespace holdfast::mysql {
 
-/// Interface of one connection, as the pool uses it. A connection runs one call at a time, and
-/// cannot be reopened.
+/// Interface of one connection to a server, as the pool uses it. A connection runs one call at a
+/// time, and cannot be reopened.
 class server_connection {
 public:
     virtual ~server_connection() = default;
@@ -38,12 +38,13 @@ public:
     /// Cuts the connection. A running call fails with `why`. If `cut` is called more than once, the
     /// reason of the first call is kept.
     virtual void cut(net::failure why) noexcept = 0;
-    /// Ends a connection that is no longer needed, and tells the server.
+    /// Ends a connection that is no longer needed, and sends the end of the connection to the
+    /// server.
     virtual void end() noexcept = 0;
     virtual bool is_cut() const = 0;
     virtual const net::failure& why() const = 0; ///< reason of the cut; call it only after the cut
 
-    /// Checks whether the server has closed this idle connection. If it has, cuts the connection.
+    /// Checks whether the server has closed this idle connection, and if so, cuts the connection.
     /// Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 

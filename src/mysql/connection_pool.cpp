@@ -202,8 +202,8 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, st
         co_await roll_back(on, options.undo, limit);
     if (means.leave)
         leave_server(why);
-    // A repetition may take as long as this attempt. If it did not end before the deadline, the
-    // outcome would be unknown.
+    // Do not repeat the request if too little time is left: a repetition may take as long as this
+    // attempt, and at the deadline its outcome would be unknown.
     const bool in_time = net::later(home_.time.now(), took) < limit - repeat_pause_max;
     if (!means.again || was_open || tries == repeats_max || !in_time || on->at->is_cut())
         throw net::failure{why};
@@ -236,13 +236,14 @@ asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* u
         const std::vector<statement_answer> told = co_await ask(on, texts, limit);
         done = told.front().what.error == 0 && told.back().what.error == 0 && !told.back().open;
     } catch (const net::failure&) {
-        // Ignore the failure: when the connection ends, the server rolls back the transaction.
+        // Ignore the failure of the rollback: when the connection ends, the server rolls back the
+        // transaction.
     }
     if (!done)
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Pauses for a random time. Two requests that caused a deadlock then probably do not run at the
+/// Pauses for a random time, so that two requests that caused a deadlock probably do not run at the
 /// same time again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
@@ -331,12 +332,13 @@ void pool::close() noexcept {
     deadline_timer_.close();
 }
 
-// Functions with which a pool makes its connections and handles their end.
+// Functions of the pool that make connections and handle the end of connections.
 
 namespace {
 
-/// Joins the failures of all servers that were tried. If any code is `unreachable`, the joined code
-/// is `unreachable`: that server may come back soon, while a refusal will probably stay.
+/// Joins the failures of all servers that were tried. If any of the codes is `unreachable`, the
+/// joined code is `unreachable`, because that server may come back soon, while a refusal will
+/// probably stay.
 net::failure joined(const std::vector<net::failure>& all) {
     const auto passing = std::ranges::find_if(
         all, [](const net::failure& each) { return each.code() == errc::unreachable; });
@@ -385,7 +387,8 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Continue in a later handler, because the caller has not begun to wait for its request yet.
+    // Continue in a later handler on the executor, because the caller has not begun to wait for its
+    // request yet.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -423,8 +426,8 @@ asio::awaitable<introduced> pool::make_connection(time_point limit) {
 }
 
 /// Handles a failed attempt to connect. Tries each server once before it reports a failure and
-/// pauses. If connections to a server exist, stays with that server, even if it accepts no more
-/// connections.
+/// pauses. As long as other connections to a server exist, tries no other server, even if that
+/// server accepts no more connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -475,7 +478,7 @@ void pool::meet(const server_info& who) {
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = table_.empty() && !is_first;
-    // One host name may lead to several servers. Only the server of the newest connection is used,
+    // If one host name leads to several servers, use only the server of the newest connection,
     // unless all these servers have the same locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
@@ -495,7 +498,7 @@ void pool::meet(const server_info& who) {
         home_.revalidate({}, is_other || restarted);
 }
 
-/// Removes a connection that has ended. A second call does no harm.
+/// Removes a connection that has ended. A second call for the same connection does no harm.
 void pool::gone(const pooled_ptr& one) {
     if (!table_.drop(one) || closed_)
         return;
@@ -550,14 +553,14 @@ asio::awaitable<std::shared_ptr<pinned_connection>> pool::connection_to_wait_on(
     co_return pinned_connection_of(one);
 }
 
-// Functions with which a pool ends calls that take too long, and keeps its idle connections alive.
+// Functions of the pool that end calls that take too long, and that keep idle connections alive.
 
 time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
 /// Returns the time at which the pool must begin to watch the socket of an idle connection. Returns
-/// "never" if the socket is already watched, or if the connection is in use.
+/// `time_point::max()` if the socket is already watched, or if the connection is in use.
 time_point pool::unwatched_until(const pooled_connection& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();
@@ -594,7 +597,7 @@ void pool::look_at_limits(time_point now) {
 }
 
 /// Sends a keep-alive on an idle connection, so that no firewall or proxy drops it. The answer also
-/// tells whether the server still accepts writes.
+/// shows whether the server still accepts writes.
 asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, pooled_ptr one) {
     const time_point limit = net::later(home_.time.now(), how_.command_timeout);
     watch_for(limit);
@@ -628,7 +631,7 @@ void pool::distrust(time_point unheard_since) {
         }
 }
 
-/// Returns the free connection that was used most recently. Connections that are not needed then
+/// Returns the free connection that was used most recently, so that connections that are not needed
 /// stay idle.
 connection_table::pooled_ptr connection_table::take_free() {
     pooled_ptr best;

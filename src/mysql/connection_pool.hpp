@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// Connection that the request got. Null: the request has no connection yet.
+    /// Connection that the request got. Null if the request has no connection yet.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -48,7 +48,8 @@ struct pooled_connection {
     const std::shared_ptr<server_connection> at;
     server_info who;
     bool taken = false; ///< true: a request uses the connection now
-    /// True: reserved for waiters in GET_LOCK, so ordinary requests do not use it.
+    /// Whether the connection is reserved for waiters in GET_LOCK. Ordinary requests do not use
+    /// such a connection.
     bool to_wait_on = false;
     bool kept = false;           ///< true: a waiter has reserved the connection
     bool in_transaction = false; ///< true: a transaction was left open on it
@@ -71,7 +72,8 @@ public:
     /// Marks a free shared connection as taken and returns it. Returns null if no shared connection
     /// is free.
     pooled_ptr take_free();
-    /// Marks this connection as taken and returns it. Returns null while another request uses it.
+    /// Marks the given connection as taken and returns it. Returns null while another request uses
+    /// this connection.
     pooled_ptr take(const pooled_ptr& named);
     /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if no
     /// connection is free.
@@ -128,7 +130,7 @@ public:
     pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
-    // The functions of `database` with the same names explain these functions.
+    // Overrides of the functions of `database`, where their comments are.
     asio::awaitable<answers> run(statements&, call_options);
     asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }
@@ -138,7 +140,8 @@ public:
     std::string address() const;
     void close() noexcept;
 
-    // Gives the connection back; called by the destructor of `pinned_connection_of_pool`.
+    // Gives a connection back to the pool. The destructor of `pinned_connection_of_pool` calls this
+    // function.
     void let_go(const connection_table::pooled_ptr&);
 
 private:
@@ -150,10 +153,11 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// Longest time after the last answer during which the end of a connection may stay unnoticed.
+    /// Longest time after the last answer for which the pool need not notice that the server has
+    /// closed an idle connection.
     static constexpr duration unwatched_max{100};
 
-    // Functions for requests.
+    // Functions that lend connections to requests and run the requests.
     void admit(const call_options&) const;
     asio::awaitable<borrowed_connection> connection_for(const call_options&, time_point limit);
     pooled_ptr named_by(const call_options&) const;
@@ -169,7 +173,7 @@ private:
     std::shared_ptr<pinned_connection> pinned_connection_of(const pooled_ptr&);
     net::failure unsent() const;
 
-    // Functions for connections.
+    // Functions that make connections and handle the end of connections.
     void want_connection();
     bool wants_connection() const;
     asio::awaitable<void> keep_connecting(std::shared_ptr<pool>);
@@ -182,7 +186,7 @@ private:
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
-    // Functions for deadlines.
+    // Functions that end calls at their deadlines and keep connections alive.
     void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const pooled_connection&) const;

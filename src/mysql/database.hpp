@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private interface below src/store/mysql: it sends statements and returns their answers. Code
-// above it knows neither libmariadb nor the connections. Tests implement this interface with a
-// model.
+// Interface between src/store/mysql and the code that sends statements and returns their answers.
+// The store uses only this interface, and neither libmariadb nor connections. Tests implement the
+// interface with a model.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -25,8 +25,8 @@ struct result {
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
-    /// The server's error number; 0: no error. A result contains only errors that `call_options`
-    /// allows; other errors are thrown.
+    /// The server's error number; 0 means no error. A result contains only errors that
+    /// `call_options` allows; other errors are thrown.
     unsigned error = 0;
     std::string words{}; ///< text of the server's error
 };
@@ -36,12 +36,11 @@ struct server_facts {
     bool is_mariadb = false;
     std::string version{};  ///< version, in the server's own form
     bool read_only = false; ///< `read_only`, `super_read_only` or `innodb_read_only` is on
-    /// True: several servers of the cluster accept writes (Galera, or group replication with
-    /// several primaries). Each server then has its own user locks (GET_LOCK).
+    /// Whether several servers of the cluster accept writes (Galera, or group replication with
+    /// several primaries). If so, each server has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    /// True: this user must not ask whether the server is a replica, because the permission is
-    /// missing.
+    /// True if this user lacks the permission to ask whether the server is a replica.
     bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};
@@ -75,28 +74,30 @@ struct call_options {
     /// unreachable if nothing was sent. The call may fail earlier, because `command_timeout()`
     /// limits it, too.
     time_point answer_by = time_point::max();
-    /// Connection to use. If the connection is cut, the call fails with unreachable, and nothing
-    /// was sent.
+    /// Connection on which to send the request. If this connection is cut, the call fails with
+    /// unreachable, and nothing was sent.
     std::shared_ptr<pinned_connection> on{};
-    /// True: an earlier request got no answer, so another connection should be used. The pool need
-    /// not read this option: it cuts a connection whose answer is overdue, so the next request uses
-    /// another connection anyway.
+    /// True if an earlier request got no answer, so that another connection should be used. The
+    /// pool need not read this option: it cuts a connection whose answer is overdue, so the next
+    /// request uses another connection anyway.
     bool elsewhere = false;
-    /// True: the statements may leave a transaction open. The caller ends the transaction on the
-    /// connection `answers::by`.
+    /// Whether the statements may leave a transaction open. If so, the caller ends the transaction
+    /// on the connection `answers::by`.
     bool leaves_open = false;
     /// Index of the first statement whose change matters to other requests. If no statement from
     /// this index on matched a row, a failed request has changed nothing, even if its COMMIT
-    /// succeeded. Empty: every change matters, even a change that an earlier request made in the
+    /// succeeded. If empty, every change matters, even a change that an earlier request made in the
     /// same open transaction.
     std::optional<std::size_t> effect_at{};
-    /// True: only the first statement decides the outcome. If a later statement fails, its error is
-    /// stored in its `result`; the error is not thrown, and the statement is not retried.
+    /// If true, only the first statement decides the outcome. If a later statement fails, its error
+    /// is stored in its `result`; the error is not thrown, and the statement is not retried.
     bool rest_is_hint = false;
     /// Statement to send in addition to ROLLBACK if the request failed. It undoes effects that
-    /// ROLLBACK does not undo. The string must outlive the call. Null: no statement.
+    /// ROLLBACK does not undo. The string must outlive the call. Null if there is no such
+    /// statement.
     const std::string* undo = nullptr;
-    /// True: the request may exceed the limit `requests_max`. Only releases and renewals set this.
+    /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
+    /// and renewals set this field.
     bool reserved = false;
     /// Index of a statement that may wait for a row that another transaction has locked. If the
     /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
@@ -122,8 +123,8 @@ struct answers {
 class statements {
 public:
     virtual ~statements() = default;
-    /// Returns the statements to send. Called after a connection was chosen. `clock` is the
-    /// estimate of the clock of that connection's server.
+    /// Returns the statements to send. The pool calls this function after it has chosen a
+    /// connection. `clock` is the estimate of the clock of that connection's server.
     virtual std::vector<std::string> compose(const runtime::remote_clock& clock,
                                              const server_facts&) = 0;
 };
@@ -166,10 +167,11 @@ public:
     /// before the first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
-    /// Returns whether user locks (GET_LOCK) can notify waiters on this server. That depends on an
-    /// option and on the kind of server. After a call of `no_bells_here()` the result is false.
+    /// Returns whether user locks (GET_LOCK) can notify waiters on this server. The result depends
+    /// on an option and on the kind of server. After a call of `no_bells_here()`, the result is
+    /// false.
     virtual bool has_bells() const = 0;
-    /// Notes that the server does not support user locks.
+    /// Records that the server does not support user locks. Waiters then poll.
     virtual void no_bells_here() noexcept = 0;
 
     virtual duration command_timeout() const noexcept = 0;
@@ -182,8 +184,8 @@ public:
 /// contacts no server.
 options checked(options);
 
-/// Makes a database, which connects at its first request. The options must be a result of
-/// `checked`.
+/// Creates a `database` object, which connects at its first request. The options must be a result
+/// of `checked()`.
 std::unique_ptr<database> make_database(options, store_context);
 
 } // namespace holdfast::mysql

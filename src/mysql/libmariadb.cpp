@@ -14,8 +14,8 @@ namespace holdfast::mysql {
 namespace {
 
 /// Longest time for which the exit of the process waits for threads inside libmariadb. An address
-/// lookup can take longer. It is safe not to wait for the lookup, because a thread uses no OpenSSL
-/// during a lookup.
+/// lookup can take longer. It is safe not to wait for a lookup, because a thread uses no OpenSSL
+/// during the lookup.
 constexpr std::chrono::seconds timeout_at_exit{3};
 
 /// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its

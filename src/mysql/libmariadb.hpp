@@ -33,13 +33,13 @@ public:
 
 /// Guard that prepares this thread for TLS calls of libmariadb.
 ///
-/// It blocks SIGPIPE, and removes a SIGPIPE that the calls raised. OpenSSL writes with write(),
-/// which raises SIGPIPE if the peer has closed the connection. The signal would kill a program that
-/// does not ignore it.
+/// The guard blocks SIGPIPE, and removes a SIGPIPE that the calls raised. This is needed because
+/// OpenSSL writes with write(), which raises SIGPIPE if the peer has closed the connection. The
+/// signal would kill a program that does not ignore it.
 ///
-/// It empties the thread's OpenSSL error queue before and after the calls, because libmariadb does
-/// not empty it. An error of other code in the queue would look like an error of libmariadb, and
-/// the wait for an answer would end as if the connection were lost.
+/// The guard also empties the thread's OpenSSL error queue before and after the calls, because
+/// libmariadb does not empty this queue. An error of other code in the queue would look like an
+/// error of libmariadb, and a wait for an answer would end as if the connection were lost.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;
@@ -48,7 +48,7 @@ public:
 
 private:
     const bool needed_;
-    // True: a SIGPIPE was pending before the calls, so the guard must leave it pending.
+    // Whether a SIGPIPE was pending before the calls. If so, the guard must leave it pending.
     bool was_pending_ = false;
     sigset_t before_{};
 };
@@ -91,7 +91,7 @@ public:
     /// ends at once.
     void shut_down() noexcept;
 
-    /// Tells the server that the connection ends. Call this function last, and only while no
+    /// Sends the end of the connection to the server. Call this function last, and only while no
     /// statement is running.
     void say_goodbye() noexcept;
 

@@ -195,15 +195,15 @@ asio::awaitable<int> libmariadb_connection::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Returns the calling thread's `inline_call` (the time that it spends in the client's monitor) if
-/// the thread may wait for the answer itself. Otherwise returns null.
+/// Returns the `inline_call` of the calling thread if this thread runs its own call inside the
+/// client's monitor and may wait for the answer itself. Otherwise returns null.
 runtime::inline_call* libmariadb_connection::inline_caller() const {
     runtime::inline_call* const caller = monitor_ ? monitor_->inline_caller() : nullptr;
     return caller && caller->waits() ? caller : nullptr;
 }
 
-/// Waits for the answer on the calling thread. Returns false if nothing came in time, or if the
-/// wait was interrupted; the call then waits through Asio.
+/// Waits for the answer on the calling thread. Returns false if no answer came in time, or if the
+/// wait was interrupted. The call then waits through Asio.
 bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     if (!wait_.prepare())
         return false;

@@ -116,7 +116,8 @@ private:
     runtime::outside_wait wait_;
     const std::shared_ptr<runtime::remote_clock> clock_ = std::make_shared<runtime::remote_clock>();
 
-    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
+    // Use swap() for this handler, and no assignment, because the move assignment of its type has a
+    // bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
     bool watching_ = false;
     std::uint64_t watch_number_ = 0;

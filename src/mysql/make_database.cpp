@@ -18,8 +18,8 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// Upper limit of each option that sets a number of connections. A larger number must be a mistake,
-/// because a server allows only a few hundred connections for all its clients.
+/// Greatest allowed value of each option that sets a number of connections. A greater value is
+/// probably a mistake, because a server allows only a few hundred connections for all its clients.
 constexpr std::size_t connections_most = 1000;
 /// Maximum length of an identifier in MySQL and MariaDB, in bytes.
 constexpr std::size_t identifier_bytes_max = 64;
@@ -39,7 +39,8 @@ void check_place(const options& how) {
     check.require(!how.tls, "tls is for TCP, and unix_socket is given");
 }
 
-/// Checks a name that statements contain between backquotes. The statements do not escape the name.
+/// Checks a name that statements contain between backquotes. The check is needed because the
+/// statements do not escape the name.
 void check_identifier(const std::string& name, std::string_view field, std::size_t most) {
     const std::string subject{field};
     check.require(!name.empty(), subject + " is empty");

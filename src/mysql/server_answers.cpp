@@ -116,8 +116,7 @@ std::string hint_of(unsigned error) {
     }
 }
 
-/// ER_USER_LIMIT_REACHED. The number does not tell which limit of the account was reached, but the
-/// text does.
+/// Error ER_USER_LIMIT_REACHED. Only its text says which limit of the account was reached.
 constexpr unsigned limit_of_account = 1226;
 
 /// Returns whether a storage engine reports a full disk. Only the text contains the system's error
@@ -207,8 +206,9 @@ classification classify(std::span<const statement_answer> all, bool was_open,
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
         return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
-    // Some errors end the transaction. Each later statement is then a transaction of its own and
-    // commits. If the transaction is still open after the error, nothing was committed.
+    // Check whether the transaction is still open after the error. Some errors end the transaction;
+    // each later statement is then a transaction of its own, which commits. If the transaction is
+    // still open, nothing was committed.
     const auto committed = [](const statement_answer& one) { return succeeded(one) && !one.open; };
     const bool went_on = std::any_of(found, all.end(), committed);
     const std::size_t effect_at = std::min(options.effect_at.value_or(0), all.size());
@@ -327,8 +327,8 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
         facts.is_replica = facts.is_replica || (row[1] && row[1] != "0");
-        // If the performance schema is off, its tables are empty. An empty table then does not mean
-        // that the server is no replica.
+        // Check that the performance schema is on. If it is off, its tables are empty, and an empty
+        // table does not mean that the server is not a replica.
         is_known = row[0] == "1" && row[1];
     }
     for (const result& shown : said.subspan(1)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meaning of a server's answers: what an error means, whether a request was executed, and which
-// facts the answers contain about the server. The code here does no I/O.
+// Functions that interpret a server's answers: what an error means, whether a request was executed,
+// and which facts the answers contain about the server. These functions do no I/O.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -40,7 +40,8 @@ net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 /// The server's answer to one of several statements.
 struct statement_answer {
     result what{};
-    /// True: a transaction is open after this answer. After an error the value has no meaning.
+    /// Whether a transaction is open on the connection after this answer. After an error, the value
+    /// has no meaning.
     bool open = false;
 };
 
@@ -76,15 +77,15 @@ struct server_info {
     /// for all addresses of the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    /// False: this Galera node does not belong to a cluster that accepts writes.
+    /// False if this server is a Galera node that does not belong to a cluster that accepts writes.
     bool is_ready = true;
 };
 
 server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. MySQL from 8.0 on needs these questions, because it has no status variable
-/// for this; MariaDB has one.
+/// `replica_questions`. These questions are needed for MySQL from 8.0 on, which has no status
+/// variable that shows this, as MariaDB has.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

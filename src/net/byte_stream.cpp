@@ -233,7 +233,7 @@ void byte_stream::cut(failure why) {
     look_up_alarm_->ring();
 }
 
-/// Sends the TLS close_notify if it can be written at once; never waits.
+/// Sends the TLS close_notify if the socket accepts it at once. Never waits.
 void byte_stream::take_leave() {
     if (sent_ != sending_.size())
         return; // close_notify would be written into the middle of a TLS record
@@ -249,8 +249,8 @@ void byte_stream::take_leave() {
 
 void byte_stream::hang_up() {
     if (bare_)
-        // Only shut the socket down here, because another thread may still wait on it. The
-        // destructor closes the socket.
+        // Only shut the socket down here, because another thread may still wait on the socket. The
+        // destructor closes it.
         return bare_->shut_down();
     error_code ignored;
     socket_.close(ignored);

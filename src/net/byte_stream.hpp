@@ -26,10 +26,10 @@
 
 namespace holdfast::net {
 
-/// Connected socket that is not registered with Asio. Asio would wake the background thread
-/// whenever data arrives, even if another thread waits for the data. Therefore the background
-/// thread waits through a separate epoll, which is registered with Asio. While another thread
-/// reads, the separate epoll ignores the socket.
+/// Connected socket that is not registered with Asio. If the socket were registered, Asio would
+/// wake the background thread whenever data arrives, even if another thread waits for the data.
+/// Therefore the background thread waits through a separate epoll, which is registered with Asio.
+/// While another thread reads, the separate epoll ignores the socket.
 class bare_socket {
 public:
     /// Takes ownership of `socket`. Throws `failure`.
@@ -40,7 +40,7 @@ public:
     int number() const noexcept { return number_; }
 
     // Writes as much as the system accepts at once. Fails with `would_block` if the system accepts
-    // nothing. Any thread may call it.
+    // nothing. Any thread may call this function.
     std::size_t write_some(std::string_view, error_code&) const noexcept;
     /// Reads data that has arrived. Returns zero without an error if the server closed the
     /// connection.
@@ -51,8 +51,8 @@ public:
     asio::awaitable<void> readable();
     asio::awaitable<void> writable();
 
-    /// Sets whether another thread reads the socket. While it does, the background thread ignores
-    /// arriving data.
+    /// Sets whether another thread reads the socket. While another thread reads, the background
+    /// thread ignores arriving data.
     void look_away(bool);
     bool looks_away() const noexcept { return looks_away_; }
 
@@ -67,7 +67,8 @@ private:
     asio::posix::stream_descriptor watcher_; // an epoll that watches only this socket
     bool looks_away_ = false;
     bool shut_ = false;
-    // Swap this handler; do not assign it. Its move assignment has a bug in Boost 1.81.
+    // Use swap() for this handler, and no assignment, because the move assignment of its type has a
+    // bug in Boost 1.81.
     asio::any_completion_handler<void()> waiter_;
 };
 
@@ -104,8 +105,8 @@ public:
     asio::awaitable<void> send_rest();
     bool can_send() const { return !cut_ && sent_ == sending_.size(); }
 
-    // The next three functions together do what send() does, but write_begun() may run on any
-    // thread. Call them only after make_bare().
+    // begin_sending(), write_begun() and end_sending() together do what send() does, but
+    // write_begun() may run on any thread. Call these functions only after make_bare().
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
     bool begin_sending();
@@ -139,8 +140,8 @@ protected:
     /// error text that begins with "what answers there speaks TLS; ". It must be a string literal.
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
-    /// Socket and TLS session of this connection, for code that takes them over. Asio no longer
-    /// uses the socket then.
+    /// Socket and TLS session of this connection, for code that takes them over. After that, Asio
+    /// no longer uses the socket.
     struct parts {
         int socket;
         std::unique_ptr<tls_session> session; ///< null: the connection has no TLS
@@ -151,8 +152,7 @@ protected:
     /// Handles data that has arrived. The view is valid during the call.
     virtual void take(std::string_view received) = 0;
 
-    /// Called when a write has failed. Drops the data that was not written, and cuts the
-    /// connection.
+    /// Handles a failed write: drops the data that was not written, and cuts the connection.
     virtual void went_deaf(error_code why);
 
     /// Returns the text that tells the user why the connection ended.

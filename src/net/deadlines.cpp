@@ -16,8 +16,8 @@ struct time_limit::state {
     std::function<void()> late;
 
     static asio::awaitable<void> run(std::shared_ptr<state> self, time_point when) {
-        // If `late` is empty, the time_limit was destroyed. Do not read the clock then, because it
-        // may be destroyed, too.
+        // If `late` is empty, the time_limit object was destroyed. Do not read the clock in this
+        // case, because the clock may be destroyed, too.
         while (self->late && self->time.now() < when)
             co_await self->sleep->wait_until(when);
         if (self->late)
@@ -79,7 +79,8 @@ void deadline_timer::close() {
 
 namespace {
 
-/// Returns `refused` if the code is equal to `refused`, otherwise `unreachable`.
+/// Returns `errc::refused` if the error code is equal to it. For all other errors, returns
+/// `errc::unreachable`.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }

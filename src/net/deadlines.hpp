@@ -46,7 +46,7 @@ public:
                    std::function<void(time_point now)> reached);
     deadline_timer(const deadline_timer&) = delete;
 
-    /// Adds a deadline. Keeps `keep` alive until no deadlines are left.
+    /// Adds a deadline. Keeps the object `keep` alive until no deadlines are left.
     void watch_for(time_point limit, std::shared_ptr<void> keep);
 
     void close();
@@ -63,9 +63,9 @@ private:
     bool closed_ = false;
 };
 
-/// Pauses between attempts to connect. They grow exponentially, and each is chosen at random
-/// between `least` and three times the previous pause, but never longer than `most`. So clients
-/// that lost the same server at the same time do not reconnect at the same time.
+/// Pauses between attempts to connect. The pauses grow exponentially: each pause is chosen at
+/// random between `least` and three times the previous pause, but is never longer than `most`. So
+/// clients that lost the same server at the same time do not reconnect at the same time.
 class backoff {
 public:
     backoff(duration least, duration most)
@@ -86,8 +86,8 @@ private:
     duration previous_ = least_;
 };
 
-/// Reports to the user's observer when a server becomes unreachable and when it is reachable again.
-/// Reports each outage once, even if many attempts to connect fail.
+/// Reporter of outages: tells the user's observer when a server becomes unreachable and when it is
+/// reachable again. It reports each outage once, even if many attempts to connect fail.
 class connectivity_reporter {
 public:
     /// Creates the reporter. `home` must outlive it.
@@ -102,7 +102,7 @@ private:
     std::optional<time_point> gone_since_;
 };
 
-/// Reports to the user's observer that a server denies a feature. Locks work without it.
+/// Reports to the user's observer that a server denies a feature. Locks work without this feature.
 void tell_impaired(const store_context&, const std::string& address, const failure& why);
 
 } // namespace holdfast::net

@@ -23,7 +23,7 @@ namespace {
 constexpr int probes = 3;
 
 void set(stream_socket& socket, int level, int name, int value) {
-    // Ignore an error, because a connection also works without this option.
+    // Ignore an error of this call, because a connection also works without this option.
     (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
 }
 

@@ -57,7 +57,7 @@ struct destination {
     const std::string unix_socket; ///< path of the unix socket; empty: TCP is used
     const std::string host;
     const std::uint16_t port;
-    /// Address as text, for error messages.
+    /// Address of the server as text, for error messages.
     const std::string address = address_of(unix_socket, host, port);
     const std::unique_ptr<tls_context> tls; ///< null if the connection has no TLS
 };
@@ -69,8 +69,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 /// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks of options that all stores have. A failed check throws `errc::invalid_argument`. The
-/// error text contains `whose` and names the field.
+/// Checks for options that all stores have. If a check fails, it throws `errc::invalid_argument`.
+/// The error text contains `whose` and names the field.
 class option_checks {
 public:
     /// Creates the checks. `whose` is a string literal that names the options, for example

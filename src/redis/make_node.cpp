@@ -9,7 +9,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Longest pause between two attempts to connect in deployments where another server may take over.
+/// Longest pause between two attempts to connect, if another server can take over (Sentinels, a
+/// cluster).
 constexpr duration backoff_most{250};
 
 } // namespace

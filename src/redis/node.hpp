@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private interface below src/store/redis: runs a script with keys, and subscribes to a channel.
-// Implementations are a client of one server, a client of a cluster, and a model of the server in
-// tests.
+// Interface between src/store/redis and the connections. It runs a script with keys, and subscribes
+// to a channel. There are three implementations: a client of one server, a client of a cluster, and
+// a model of the server in tests.
 //
 //   primary_node   one `server_connections` (all connections to one server) at its `destination`:
 //                  a fixed address, or the primary that Sentinels name (topology/primary_node.hpp)
@@ -76,13 +76,13 @@ struct channel_name {
     std::string text;
 };
 
-/// Longest wait for the confirmation of a subscription. After that, the caller polls without the
-/// subscription.
+/// Longest wait for the confirmation of a subscription. After this time, the caller polls without
+/// the subscription.
 inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
-/// How to treat a subscription that has no listeners any more. `usual`: the subscription is kept
-/// for a while for the next listener. `none`: the subscription ends at once, because only one
-/// client uses the channel, or because other clients read the number of subscribers.
+/// How long a subscription without listeners is kept. `usual`: the subscription is kept for a while
+/// for the next listener. `none`: the subscription ends at once, because only one client uses the
+/// channel, or because other clients read the number of subscribers.
 enum class linger { usual, none };
 
 /// Subscription of one listener to one channel. The destructor ends the subscription; after that,
@@ -108,22 +108,22 @@ struct call_options {
     /// request was not sent, otherwise as outcome_unknown. A call never waits longer than
     /// `command_timeout()`, even if the deadline is later.
     time_point answer_by = time_point::max();
-    /// True: an earlier request of the same kind got no reply, so this request uses another
+    /// True if an earlier request of the same kind got no reply. This request then uses another
     /// connection.
     bool elsewhere = false;
-    /// True: the request may exceed `requests_max`. Only releases and renewals may set this option.
-    /// The number of these requests is limited, too, because each hold has at most one release or
-    /// renewal under way.
+    /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
+    /// and renewals may set this option. The number of these requests is limited, too, because each
+    /// hold has at most one release or renewal under way.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
     /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
     /// replicas: at least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// True: if the keys are at several servers during a slot migration, the call fails at once,
-    /// without retries. The caller can then send a separate request for each key.
+    /// Whether the caller can send a separate request for each key. If so, the call fails at once,
+    /// without retries, if the keys are at several servers during a slot migration.
     bool divisible = false;
-    /// True: sends the command ASKING before the request, because a server that is importing a slot
+    /// Whether to send the command ASKING before the request. A server that is importing a slot
     /// serves the keys of that slot only after ASKING.
     bool asking = false;
 };
@@ -134,7 +134,8 @@ public:
     virtual ~node() = default;
 
     /// Runs `what` on the server with EVALSHA, and with EVAL if the server does not know the script
-    /// (NOSCRIPT). Never returns an error reply. Throws system_error:
+    /// (NOSCRIPT). If the server replies with an error, throws it. The exceptions are system_error
+    /// with one of these codes:
     /// - `errc::unreachable` if the request was never sent.
     /// - `errc::outcome_unknown` if the request was sent, but the connection was lost or no reply
     ///   came within `command_timeout()` of the call.
@@ -152,7 +153,7 @@ public:
     }
 
     /// Returns whether the deployment has several servers. If it has, the results of the functions
-    /// below depend on the key.
+    /// below depend on the key of a lock.
     virtual bool is_sharded() const noexcept { return false; }
 
     /// Returns the servers that own slots. If `anew` is true, waits for a slot map that was
@@ -175,7 +176,7 @@ public:
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
-    /// confirmed again after a reconnection. Messages are only hints.
+    /// confirmed again after a reconnection. A message is only a hint: it may be missing or late.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
     /// Returns whether the server counts this client as a subscriber of the channel.
@@ -186,7 +187,7 @@ public:
 
     virtual duration command_timeout() const noexcept = 0;
 
-    /// Returns how long locks are usually not available after the death of a server.
+    /// Returns how long locks are usually not available after a server has failed.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
     /// Returns how long a JVM that sends no request stays in the queue of a fair lock: its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State and callbacks that all connections to one server share, and the facts that a server tells
+// State and callbacks that all connections to one server share, and the facts that a server reports
 // about itself during the handshake.
 #pragma once
 
@@ -33,7 +33,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
-    /// True: the server replies to ROLE and is no replica.
+    /// True if the server replies to ROLE and is not a replica.
     bool tells_role = false;
     /// Id of the server process. A restarted server has a new id. Empty if unknown.
     std::string run_id;
@@ -47,8 +47,8 @@ struct server_in_use {
     std::string run_id;          ///< run_id; empty if the server did not tell it
     bool may_be_another = false; ///< true: it may be another server than before
 
-    /// Returns whether another connection leads to this server, or may do so, so that it can stay
-    /// open. `its_run_id` is the run_id that the server of that connection reported.
+    /// Returns whether another connection can stay open, because it leads or may lead to this
+    /// server. `its_run_id` is the run_id that the server of that connection reported.
     bool serves(const std::string& its_run_id) const {
         if (its_run_id.empty() || run_id.empty())
             return !may_be_another;
@@ -75,8 +75,9 @@ struct node_context {
     std::string address() const { return where ? where->address : unknown; }
     std::string unknown{}; ///< text for messages while `where` is null
 
-    /// Waits until `where` is known. Called before each connection is made. Throws `failure`
-    /// (unreachable) at `limit` at the latest. This callback is empty if `where` is always known.
+    /// Waits until `where` is known. The callback is called before each connection is made. Throws
+    /// `failure` (unreachable) if `where` is not known at `limit`. The callback is empty if `where`
+    /// is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
     /// Reports that no connection could be made, that the server is no primary, or that the server

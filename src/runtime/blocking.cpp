@@ -13,17 +13,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor, and the waits of blocking calls. These functions
-// use no thread-local state; the functions in monitor.cpp do. So a component that is a shared
-// library can contain a second copy of the functions in this file (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor, and the waits of blocking calls. Unlike the
+// functions in monitor.cpp, these functions use no thread-local state. So a component that is a
+// shared library can contain a second copy of this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {
 
 /// How often a thread tries to lock the mutex before it sleeps. All tries together take about two
-/// microseconds, as long as most work inside a monitor. To sleep and to wake up takes longer. The
-/// number was measured with 4, 16 and 64 threads on one lock. With fewer tries, threads sleep too
-/// often. With more tries, they take the core from the thread inside the monitor.
+/// microseconds, which is also how long most work inside a monitor takes. To sleep and to wake up
+/// takes longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer tries,
+/// threads sleep too often. With more tries, they take the core from the thread inside the monitor.
 constexpr int tries = 100;
 
 } // namespace
@@ -79,7 +79,8 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// Also returns false if a signal ends the wait early. The caller must then wait in another way.
+// The result is also false if a signal ends the wait early. The caller must then wait in another
+// way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};
@@ -111,9 +112,9 @@ answer_wait::nanoseconds answer_wait::now() noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-// Gives the core to another thread between two polls. A pause instruction alone is not enough,
-// because the thread that produces the reply might get no core. With the pause instruction alone,
-// four threads on two cores had a 99th percentile of 4 ms.
+// Gives the core to another thread between two polls. A pause instruction is not enough, because
+// the thread that produces the reply might get no core: with a pause instruction, four threads on
+// two cores had a 99th percentile of 4 ms.
 void answer_wait::breathe() noexcept {
     ::sched_yield();
 }

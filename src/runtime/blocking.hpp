@@ -12,17 +12,17 @@
 
 namespace holdfast::runtime {
 
-/// Lets a calling thread sleep until data arrives on a socket or another thread interrupts the
-/// wait. An interruption does not close the connection, because other threads also use it. After an
-/// interruption, the thread waits in another way.
+/// Sleep of a calling thread, until data arrives on a socket or another thread interrupts the
+/// sleep. An interruption does not close the connection, because other threads also use the
+/// connection. After an interruption, the thread waits in another way.
 class outside_wait final : public interruptible {
 public:
     outside_wait() = default;
     outside_wait(const outside_wait&) = delete;
     ~outside_wait();
 
-    /// Prepares a wait. Call it inside the monitor before each wait. Returns false if the process
-    /// has no file descriptors left; the thread must then wait in another way.
+    /// Prepares a wait. Call this function inside the monitor before each wait. Returns false if
+    /// the process has no file descriptors left; the thread must then wait in another way.
     bool prepare() noexcept;
 
     /// Waits until the socket is readable. Returns false if the wait was interrupted, or if
@@ -36,18 +36,19 @@ private:
     bool nudged_ = false;
 };
 
-/// Waits for a reply on a socket. First it checks the socket in a loop for a short time, then it
-/// sleeps in poll(). The loop is faster, because the wake-up of a thread takes longer than most
-/// replies, but it occupies a core. So the object uses the loop only if the options allow it, if
-/// enough cores are free, and if replies usually arrive within the time of the loop. The object
-/// measures the usual time until a reply.
+/// Wait for a reply on a socket. The thread first checks the socket in a loop for a short time, and
+/// then sleeps in poll(). The loop is faster, because the wake-up of a thread takes longer than
+/// most replies, but the loop occupies a core. So the object uses the loop only if the options
+/// allow it, if enough cores are free, and if replies usually arrive within the time of the loop.
+/// The object measures the usual time until a reply.
 ///
 /// Thread safety: any thread may call every function.
 class answer_wait {
 public:
     using microseconds = std::chrono::microseconds;
 
-    /// Creates an object that polls for at most `longest`. Zero: it never polls.
+    /// Creates an object that polls for at most `longest`. If `longest` is zero, the object never
+    /// polls.
     explicit answer_wait(microseconds longest);
 
     /// Waits until `arrived()` returns true. Calls `arrived()` in a loop at first, and later

@@ -76,7 +76,7 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        // A wake-up answers all rings that came before it.
+        // Forget the rings that came before this wake-up, because it answers all of them.
         rung_ = false;
     }
 
@@ -88,15 +88,16 @@ public:
 
     void wake() {
         if (all_.gone())
-            // The executor no longer exists, so a handler that is posted now would never run.
+            // Post nothing, because the executor no longer exists and a posted handler would never
+            // run.
             return forget_sleeper();
         asio::post(all_.executor(), take_sleeper());
     }
     void forget_sleeper() { (void)take_sleeper(); }
 
 private:
-    // Swap the handlers; do not move-assign them. In Boost 1.81, the move assignment recurses
-    // without end.
+    // Use swap() for the handlers, and no move assignment, which recurses without end in Boost
+    // 1.81.
     using sleeper = asio::any_completion_handler<void()>;
 
     sleeper take_sleeper() {
@@ -106,7 +107,8 @@ private:
         return taken;
     }
 
-    // Do not use this reference while there is no sleeper, because the clock may be destroyed then.
+    // Use this reference only while there is a sleeper. Without a sleeper, the clock may be
+    // destroyed.
     sleepers& all_;
     sleeper sleeper_;
     sleepers::map::iterator place_; // valid only while there is a sleeper

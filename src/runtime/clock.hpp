@@ -30,7 +30,7 @@ public:
     ~real_clock() override; ///< destroys all sleepers
 
     time_point now() const noexcept override { return machine_time(); }
-    /// Creates an alarm. The alarm may outlive the clock if nothing waits on the alarm.
+    /// Creates an alarm. The alarm may outlive the clock if no coroutine waits on the alarm.
     std::unique_ptr<alarm> make_alarm() override;
 
     /// Wakes every sleeping alarm once.

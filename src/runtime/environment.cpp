@@ -30,12 +30,12 @@ credential_provider credentials_from_environment() {
 namespace holdfast::runtime {
 namespace {
 
-/// Random generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, more than the 128 bits
-/// of a client identity.
+/// Random generator xoshiro256** (Blackman, Vigna). Its state has 256 bits, which is more than the
+/// 128 bits of a client's identity.
 struct generator {
     std::array<std::uint64_t, 4> state{};
-    // Value of fork_generation() when the generator was seeded; empty: the generator is not seeded
-    // yet.
+    // Value of fork_generation() when the generator was seeded. Empty if the generator is not
+    // seeded yet.
     std::optional<std::uint64_t> seeded_in{};
 
     std::uint64_t operator()() {

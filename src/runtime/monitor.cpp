@@ -26,7 +26,7 @@ bool monitor::is_inside() const {
 
 namespace {
 
-// Innermost inline call of this thread that has not ended yet; null: there is none.
+// Innermost inline call of this thread that has not ended yet. Null if there is none.
 thread_local inline_call* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {
@@ -51,8 +51,8 @@ inline_call::~inline_call() {
     if (!alone_)
         return;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        // Move the task out of the vector before it is called. The task may add tasks to the
-        // vector, and the vector then moves its elements.
+        // Move the task out of the vector before the task is called. The task may add tasks to the
+        // vector, which then moves its elements.
         auto due = std::move(tasks_[i]);
         std::move(due)();
     }

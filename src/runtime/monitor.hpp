@@ -40,16 +40,16 @@ public:
     /// monitor.
     asio::any_io_executor executor();
 
-    /// Returns the monitor that an executor belongs to, or null if it is not the executor of a
-    /// monitor.
+    /// Returns the monitor to which an executor belongs, or null if the executor does not belong to
+    /// a monitor.
     static monitor* of(const asio::any_io_executor&);
 
     /// Returns whether the calling thread is the background thread.
     bool runs_here() const;
 
     /// Guard that counts an operation that will wake the background thread. One wake-up serves all
-    /// operations that are ready. So if there are many of them, waiting for the wake-up costs a
-    /// caller less than entering the monitor.
+    /// operations that are ready. So if there are many operations, a caller that waits for the
+    /// wake-up loses less time than a caller that enters the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -79,7 +79,7 @@ public:
     inline_call* inline_caller() const noexcept { return inline_caller_; }
 
     /// Returns whether the calling thread is the background thread and is inside the monitor. A
-    /// function that it posts to the executor then runs later, not at once.
+    /// function that such a thread posts to the executor runs later, not at once.
     bool is_inside() const;
 
 private:
@@ -103,7 +103,7 @@ private:
 // instead of waking the background thread. This saves two switches between threads, which cost more
 // than the operation itself.
 
-/// Wait of a calling thread outside the monitor. Other threads can end the wait.
+/// Wait of a calling thread outside the monitor, which other threads can end.
 class interruptible {
 public:
     /// Ends the wait soon. It is called inside the monitor, and possibly before the wait has begun.
@@ -146,12 +146,12 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because its result is no longer needed. Called
-    /// inside the monitor.
+    /// Interrupts the wait outside the monitor, because its result is no longer needed. Call this
+    /// function inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
-    /// Notes that the caller waits only until the request is sent. The background thread handles
+    /// Records that the caller waits only until the request is sent. The background thread handles
     /// the outcome.
     void wait_for_nothing() noexcept { waits_ = false; }
     bool waits() const noexcept { return waits_; }
@@ -186,8 +186,8 @@ private:
     bool interrupted_ = false;
     struct sleeper {
         semaphore* ready;
-        // Keeps the semaphore alive. The woken thread may drop the last other reference to the
-        // semaphore.
+        // Keep the semaphore alive, because the woken thread may drop the last other reference to
+        // it.
         std::shared_ptr<void> keep;
     };
     boost::container::small_vector<sleeper, 2> to_wake_;
@@ -199,7 +199,7 @@ private:
 
 // Adapter that makes the monitor usable as an Asio executor.
 
-/// Marks the calling thread as inside a monitor while the object exists.
+/// Guard: while this object exists, the calling thread is marked as inside a monitor.
 class monitor::inside_guard {
 public:
     explicit inside_guard(const monitor& where) noexcept
@@ -256,7 +256,7 @@ public:
                of_inline_call_ == other.of_inline_call_;
     }
 
-    // The io_context answers queries for all properties that have no function of their own here.
+    // Passes queries for all other properties on to the executor of the io_context.
     template <typename Property>
     requires asio::can_query_v<const Inner&, Property>
     // The type that Asio returns may be const. NOLINTNEXTLINE(readability-const-return-type)

@@ -20,8 +20,8 @@ self this_process() {
 
 namespace {
 
-/// Blocks all signals of the calling thread while this object exists. A thread that is started in
-/// the meantime inherits the blocked signals.
+/// Guard that blocks all signals of the calling thread. A thread that is started while this object
+/// exists inherits the blocked signals.
 class signals_blocked {
 public:
     signals_blocked() {

@@ -16,7 +16,7 @@
 
 namespace holdfast::runtime {
 
-/// Description of this process for users on other machines.
+/// Description of this process, which users on other machines can read.
 struct self {
     std::string host;
     std::int64_t pid;
@@ -44,7 +44,8 @@ public:
         } // a signal interrupts sem_wait()
     }
 
-    /// Waits for at most `longest`. Returns false if the semaphore was not posted in that time.
+    /// Waits until the semaphore is posted, but for at most `longest`. Returns false if it was not
+    /// posted in this time.
     bool wait_for(duration longest) noexcept {
         timespec until{};
         ::clock_gettime(CLOCK_MONOTONIC, &until);
@@ -72,8 +73,8 @@ private:
     sem_t system_;
 };
 
-/// Tells the processor that this thread spins, so that the other hardware thread of the core runs
-/// faster.
+/// Signals to the processor that this thread waits in a loop, so that the other hardware thread of
+/// the core runs faster.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

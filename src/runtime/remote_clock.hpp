@@ -19,9 +19,9 @@ namespace holdfast::runtime {
 ///
 /// The intervals of several replies are intersected. Before that, an old interval is widened by the
 /// possible drift of the two clocks. If a reply contradicts the earlier replies, a clock was
-/// stepped, and only the new reply is used. If a clock is stepped back by less than the width of
-/// the interval, this is not noticed, and the estimate is wrong by at most that step. Pass the
-/// replies to this object in the order in which they arrived.
+/// stepped, and only the new reply is used. A step back by less than the width of the interval is
+/// not noticed. The estimate is then wrong by at most this step. Pass the replies to this object in
+/// the order in which they arrived.
 class remote_clock {
 public:
     using microseconds = std::chrono::microseconds;

@@ -31,7 +31,8 @@ std::invoke_result_t<Query&> outlast_outage(std::shared_ptr<engine> home, Query 
     }
 }
 
-/// Answer to a transfer, with the time when its request was sent.
+/// Answer of the store to a transfer (change of the owner of a hold), with the time when its
+/// request was sent.
 struct timed_answer {
     timed_answer(time_point t, const answer& a)
         : sent_at{t}
@@ -43,21 +44,21 @@ struct timed_answer {
 /// Adds the adopted hold to the local wait queue and to the schedule of renewals.
 void begin_hold(engine& home, const std::shared_ptr<held_lock>& held) {
     gate& here = home.queues().of(key_of(held->what));
-    // The store has granted the lock to the ticket's owner, so another hold of this client under
-    // the same name must be checked.
+    // This client may have another hold under the same name. Check whether that hold is lost,
+    // because the store has granted the lock to the ticket's owner.
     if (!many_hold(held->what.kind))
         here.revalidate_holder();
     here.enter(held);
     home.renewals().watch(held);
 }
 
-/// Returns whether the error means that the store has changed nothing; see `lock_store`.
+/// Returns whether the store has certainly changed nothing after this error; see `lock_store`.
 bool changed_nothing(const error_code& failure) {
     return failure == errc::unreachable || failure == errc::refused ||
            failure == errc::overloaded || failure == errc::closed;
 }
 
-/// Adoption of the hold of one ticket, by the new owner `to`.
+/// State of one adoption: the new owner `to` takes over the hold of a ticket.
 struct adoption {
     std::shared_ptr<const lock_descriptor> of;
     ticket from;
@@ -88,7 +89,7 @@ asio::awaitable<timed_answer> transfer_once(adoption& mine) {
     co_return timed_answer{sent_at, said};
 }
 
-/// Takes the hold over. Throws if the caller cannot get it.
+/// Takes the hold over. Throws if the caller cannot get the hold.
 asio::awaitable<std::shared_ptr<held_lock>> take_over(adoption& mine) {
     const std::shared_ptr<engine> home = mine.of->home;
     auto send = [&mine] { return transfer_once(mine); };
@@ -110,8 +111,8 @@ asio::awaitable<std::shared_ptr<held_lock>> take_over(adoption& mine) {
     co_return held;
 }
 
-/// Releases a hold that was taken over, but that the caller cannot get. If the release fails, the
-/// lock stays held until its lease ends.
+/// Cleans up after a failed adoption: releases the hold that the store may have given to the new
+/// owner. If this release fails, the lock stays held until its lease ends.
 asio::awaitable<void> release_unwanted(const adoption& mine) {
     try {
         co_await mine.of->home->locks().release(mine.held_by(mine.to));

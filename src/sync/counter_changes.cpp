@@ -48,9 +48,9 @@ public:
         throw;
     }
 
-    /// Throws if two things may have happened: the store has executed an earlier request, and it
-    /// has forgotten that request. The store would then execute the change again. Call it before
-    /// each repetition, because the process may have stood still.
+    /// Throws if the store may have executed an earlier request of this change and forgotten it
+    /// since then. A repeated request would then make the change twice. Call this function before
+    /// each repetition, because the process may have been paused for a long time.
     void must_be_remembered() const {
         if (uncertain_ && home_.now() > known_until_)
             throw worded_error{{make_error_code(errc::outcome_unknown),
@@ -81,7 +81,7 @@ bool releases(const counter_change& what) {
     return what.kind == counter_kind::semaphore && what.verb == counter_verb::add;
 }
 
-/// Guard of a change in progress. The destructor tells the store that the change is over.
+/// Guard that exists during a change. Its destructor notifies the store that the change is over.
 class change_in_progress {
 public:
     change_in_progress(engine& home, const counter_change& what)
@@ -113,9 +113,9 @@ bool has_permit(const held_lock& held, std::string_view id) {
     return owner.number - held.what.owner.number < held.what.permits && permit_id(owner) == id;
 }
 
-/// Asks the store whether this client still has the permits that it holds, because the change may
-/// have ended a hold of permits. A change of a single permit is only about the hold with this
-/// permit: a client may change thousands of them at once.
+/// Asks the store whether this client still has its permits, because the change may have ended a
+/// hold of permits. After a change of a single permit, asks only about the hold with this permit,
+/// because a client may change thousands of permits at once.
 void revalidate_holds(engine& home, const counter_change& what) {
     if (what.kind != counter_kind::permits)
         return;
@@ -220,7 +220,7 @@ bool hand_over(engine& home, const counter_change& released) {
     here->note_passes(some.size());
     for (const std::shared_ptr<acquisition>& each : some)
         // `succeed_counted()` returns false if the call has already ended. For example, the handler
-        // of the call before it may have cancelled it.
+        // of the previous call may have cancelled this call.
         if (!each->succeed_counted())
             give_back(static_cast<const counter_descriptor&>(*each->wanted.of),
                       each->wanted.amount);

@@ -20,13 +20,13 @@ counter_change change_of(const counter_descriptor&, counter_verb, std::int64_t a
 
 /// Sends a change to the store, and repeats the request until the store has replied. All attempts
 /// carry the same request number, so the store carries out the change at most once. The retries
-/// stop after `unavailable_timeout`, and always before the store forgets the request number.
-/// Throws `unreachable` if the change was surely not carried out, and `outcome_unknown` if it may
-/// have been. Throws other errors of the store unchanged. Sends nothing more after it returns or
-/// throws.
+/// stop after `unavailable_timeout`, and always before the store forgets the request number. Throws
+/// `unreachable` if the change was surely not carried out, and `outcome_unknown` if it may have
+/// been. Throws other errors of the store unchanged. After it has returned or thrown, it sends
+/// nothing more.
 asio::awaitable<counter_answer> change(std::shared_ptr<engine>, counter_change);
 
-/// Handler of a change. It is called once. On success the code is empty.
+/// Handler of a change. It is called once. After success, the error code is empty.
 using change_handler = asio::any_completion_handler<void(failure, counter_answer)>;
 
 /// Starts `change()` on the executor `where`: see engine::spawn().
@@ -37,9 +37,9 @@ void begin_change(const std::shared_ptr<engine>&, counter_change, change_handler
 void give_back(const counter_descriptor&, std::int64_t amount);
 
 /// Passes released permits to waiting callers of this client in their order, without a request to
-/// the store. Passes them on only within the limits of `options::hand_off`, measured from the last
-/// grant or release in the store. A caller that needs confirmation by more replicas than the
-/// release gets no permits.
+/// the store. Passes permits on only within the limits of `options::hand_off`, measured from the
+/// last grant or release in the store. If a caller requires more replicas than the release does, it
+/// gets no permits here.
 ///
 /// Passes on either all released permits or none. So if a release goes to the store and fails
 /// there, it has had no local effect either. Returns true if all permits were passed on.

@@ -13,7 +13,7 @@ namespace holdfast::sync {
 namespace {
 
 /// Returns a new identity of a client: a UUID of version 8 (the version for custom layouts). The
-/// third group of its text identifies holdfast. JVMs use UUIDs of version 4, so scripts and people
+/// third group of its text identifies holdfast. JVMs use UUIDs of version 4. So scripts and people
 /// can see whether a holder is a holdfast client or a JVM.
 std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& random) {
     std::array<std::uint8_t, 16> id{};
@@ -26,7 +26,8 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold, on the executor, because the thread that held it is ending.
+/// Abandons a hold because the thread that held it is ending. The hold is abandoned later, on the
+/// executor.
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
@@ -35,8 +36,8 @@ void abandon_later(std::shared_ptr<lock_handle> held) {
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats
 /// such a request for at most half of that time: `unavailable_timeout` and one last attempt. The
-/// default of `unavailable_timeout` depends on the store, which does not exist yet because its
-/// creation needs the returned value. So this function assumes 30 s as the default.
+/// default of `unavailable_timeout` depends on the store. But the store does not exist yet, because
+/// its creation needs the returned value. So this function assumes 30 s, the longest default.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -169,10 +170,10 @@ namespace {
 
 using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
-/// Guard that marks the holds that a force_unlock() of this client may remove. If a renewal or a
-/// release finds that a marked hold is gone, the cause is `forced`. The mark is needed because the
-/// reply to the renewal may arrive before the reply to the force_unlock(). If a hold is handed over
-/// locally, the next hold gets its marks.
+/// Guard that marks the holds that a running force_unlock() of this client may remove. If a renewal
+/// or a release finds that a marked hold is gone, the cause of the loss is `forced`. The mark is
+/// needed because the reply to the renewal may arrive before the reply to the force_unlock(). If a
+/// marked hold is handed over locally, the next hold gets the mark, too.
 class force_mark {
 public:
     force_mark(gates& all, const held_locks& holds)
@@ -230,8 +231,8 @@ void engine::keep_no_more(const lock_handle& ended) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
     if (found == kept_.end())
         return;
-    // This reference lives until the end of the function. Without it, the destructor of the hold
-    // could run inside `kept_` and call this function again.
+    // Keep the hold alive until the end of the function. Otherwise the destructor of the hold could
+    // run while `kept_` is changed, and call this function again.
     const std::shared_ptr<lock_handle> last = std::move(*found);
     kept_.erase(found);
 }
@@ -250,7 +251,7 @@ std::shared_ptr<void> engine::store_at_work() {
 
 asio::awaitable<void> engine::nap(time_point until) {
     if (stopped_)
-        // Create no alarm, because the clock may be destroyed already.
+        // Do not create an alarm, because the clock may be destroyed already.
         co_return;
     const std::unique_ptr<alarm> sleep = time().make_alarm();
     co_await nap(*sleep, until);
@@ -288,8 +289,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the description only if no lock stays held. Otherwise an operator may want to see the
-    // client that holds the lock, or that has detached its hold.
+    // Delete the description only if no lock stays held. If a lock stays held, an operator may want
+    // to see the client that holds it or that has detached its hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -355,8 +356,8 @@ void engine::let_go() {
     std::vector<std::shared_ptr<lock_handle>>{}.swap(kept_);
 }
 
-/// After close() has closed the store, it waits at most this time for pending operations. They
-/// normally fail at once, but a user's own store may be slow.
+/// Longest time that close() waits for pending operations after it has closed the store. The
+/// operations normally fail at once, but a user's own store may be slow.
 constexpr duration stop_timeout{1000};
 
 /// Longest time for which close() waits until no thread reads the user's clock, and the pause
@@ -376,7 +377,8 @@ time_point engine::users_time() const noexcept {
     return shown;
 }
 
-/// Ends the use of the user's clock. Waits until no other thread runs a function of the clock.
+/// Stops using the user's clock: from now on no function of the clock is called. Waits until no
+/// other thread is inside such a function.
 asio::awaitable<void> engine::let_go_of_clock() {
     closed_at_ = around_.time.now();
     const time_point limit = later(closed_at_, clock_timeout);
@@ -422,8 +424,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits here until the release is acknowledged, but at most for the store's time
-        // limit.
+        // The call waits in the gate until the release is acknowledged, but at most for the store's
+        // time limit.
         here.line_up(*call);
         tell_waiting(*call);
     } else if (!call->wanted.patient) {
@@ -435,8 +437,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     }
 }
 
-/// Admits a call only after the work that is already queued on the executor. That work may include
-/// the release that the same thread has just posted.
+/// Admits a call after all work that is already queued on the executor. That work may include a
+/// release that the same thread has just posted.
 void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     asio::post(executor(), [self = shared_from_this(), call] {
         if (!call->finished())
@@ -444,9 +446,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls. They do not start inside the function that ended the previous call,
-// because thousands of calls may fail at once. The gate (local wait queue) is looked up after each
-// call that shares a hold, because the handler of such a call may delete the gate.
+// Starts the next calls of the queue. These calls do not start inside the function that ended the
+// previous call, because thousands of calls may fail at once and the stack would overflow. The gate
+// (local wait queue) is looked up after each call that shares a hold, because the handler of such a
+// call may delete the gate.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -456,8 +459,8 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
-/// Ends a call that waits behind another call and has not asked the store. The lock counts as busy,
-/// unless the store does not reply to the call in front.
+/// Ends a call that waits behind another call and has not asked the store. The result of the call
+/// is "busy", unless the store does not reply to the other call.
 void engine::give_up_behind(acquisition& call, const gate& here) {
     if (std::optional<failure> why = here.why_unknown(call, now()))
         return call.fail(std::move(*why));
@@ -473,8 +476,8 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) admits
-/// that call.
+/// If the gate (local wait queue) admits the first waiting call, lets this call ask the store or
+/// share a hold.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -556,8 +559,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // One caller has ended its share of the hold, but other callers still share the hold. Calls
-    // that wait for exclusive access must be checked again.
+    // One caller has ended its share of the hold, but other callers still share the hold. A call
+    // that waits for exclusive access may be able to continue now.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }
@@ -579,7 +582,8 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the number of the `errc` value that equals the code, or 0 if no value equals it.
+/// Returns the number of the `errc` value to which the code is equal, or 0 if there is no such
+/// value.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -627,8 +631,8 @@ event event_about(const lock_handle& held, event_kind kind, event_cause cause, d
 } // namespace
 
 // Reports an event to the observer. A borrowed thread (a caller's thread that runs its own
-// operation) must not call the observer, so its events are stored and reported later. While an
-// event is stored, later events are stored too, so the observer gets all events in order.
+// operation) must not call the observer, so its events are stored and reported later. As long as an
+// event is stored, all later events are stored too, so that the observer gets them in order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

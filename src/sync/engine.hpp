@@ -32,7 +32,7 @@
 
 namespace holdfast::sync {
 
-/// An event that is delivered later, with copies of its texts.
+/// An event that is reported later. It has copies of the event's texts.
 class deferred_event {
 public:
     explicit deferred_event(const event& e)
@@ -40,7 +40,7 @@ public:
         , name_{e.name, e.name_size}
         , text_{e.text ? e.text : "", e.text_size} {}
 
-    /// Returns the event. It is valid as long as this object lives and is not moved.
+    /// Returns the stored event. The event is valid as long as this object lives and is not moved.
     event view() const {
         event e = event_;
         e.name = name_.data();
@@ -61,8 +61,8 @@ private:
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
 public:
-    /// Creates the access. `lasting`: the executor lives as long as its client, and nothing else
-    /// can end it. Callers that keep the client alive then need no mutex.
+    /// Creates the access. `lasting` is true if the executor lives as long as its client. Callers
+    /// that keep the client alive then need no mutex.
     executor_access(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -82,16 +82,16 @@ public:
         return true;
     }
 
-    /// Posts `what` to the executor. Returns false if the executor has ended; `what` is then
-    /// destroyed and never called. The same happens to `what` if the execution context ends before
-    /// it runs `what`.
+    /// Posts `what` to the executor. If the executor has ended, returns false, and destroys `what`
+    /// without a call. If the execution context ends before it runs `what`, `what` is also
+    /// destroyed without a call.
     template <typename What>
     bool post(What&& what) const {
         return use(
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Does the same as post(), but the caller need not keep the client alive during the call.
+    /// Posts work as post() does, but the caller need not keep the client alive during the call.
     template <typename What>
     bool post_from_afar(What&& what) const {
         return use_guarded(
@@ -110,7 +110,7 @@ public:
     }
 
     /// Returns a stop token that is stopped when the client no longer uses the executor. Threads
-    /// that wait for the executor stop waiting then.
+    /// that wait for work on the executor then stop waiting.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
@@ -145,8 +145,8 @@ private:
     std::stop_source ends_;
 };
 
-/// Numbers of the objects that an engine still has. When no operation is pending, all of these
-/// numbers must be zero; the simulation checks this.
+/// How many objects an engine still has. When no operation is pending, all of these numbers must be
+/// zero, which the simulation checks.
 struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };
@@ -172,7 +172,7 @@ public:
     engine(engine_environment, options);
     ~engine();
 
-    // Any thread may call the following functions.
+    // Any thread may call the functions from now() to closed().
     /// Returns the current time. After a close has completed, the result stays the same, because a
     /// user's clock may be destroyed.
     time_point now() const noexcept {
@@ -183,7 +183,7 @@ public:
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
-    /// Returns whether another server takes over when a server dies (Sentinels, a cluster).
+    /// Returns whether another server can take over when a server dies (Sentinels, a cluster).
     bool expects_failover() const noexcept { return bounds_.usual_outage > limits{}.usual_outage; }
     /// Returns the executor. Use it only in code that runs on the executor, or to begin an
     /// asynchronous call. All other code uses `executor_access()`.
@@ -249,7 +249,7 @@ public:
     void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
     /// Starts a call. If too many calls wait or the client closes, the call is completed with an
-    /// error at once. If the call need not queue, it runs on `where`; see spawn().
+    /// error at once. If the call need not wait in a queue, it runs on `where`; see spawn().
     void start(const std::shared_ptr<acquisition>&, const asio::any_io_executor& where);
     void start(const std::shared_ptr<acquisition>& call) { start(call, executor()); }
     /// Registers a call, so that close() ends it. If the client closes or too many calls wait,
@@ -270,21 +270,21 @@ public:
     void fewer_share(const held_lock&);
 
     // Ends a lost hold. The parameter is an owning pointer, so the hold lives until the call
-    // returns: renewal::forget() drops another reference, which may be the last other one.
+    // returns. Otherwise renewal::forget() could drop the last reference.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
-    /// Notes that this client no longer has the hold, although the store still has it.
+    /// Removes a hold from this client, although the store still has it (`lease::detach()`).
     void detached(const held_lock&);
     /// Removes the ended hold from its gate (local wait queue), so that the gate starts the next
     /// call.
     void hold_over(const held_lock&);
-    /// Opens the gate (local wait queue) after the release was sent and before its acknowledgement.
-    /// A call of hold_over() or released() must follow.
+    /// Opens the gate (local wait queue) after the release was sent, without waiting for its
+    /// acknowledgement. A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
-    /// Notes that the thread that should have released the hold has ended.
+    /// Marks the hold as abandoned: the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
     /// Keeps an abandoned hold on several locks until the hold ends, because no gate (local wait
     /// queue) keeps such a hold.
@@ -371,7 +371,7 @@ public:
     void executor_gone();
 
     using closed_handler = asio::any_completion_handler<void()>;
-    /// Implements client::async_close; the handler runs on the executor.
+    /// Implements client::async_close. The handler runs on the executor.
     void close(closed_handler);
     leftovers left() const;
 
@@ -418,7 +418,8 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that a borrowed thread (a caller's thread) could not report, and all later events.
+    // Events that were not reported yet: an event that a borrowed thread (a caller's thread) could
+    // not report, and all later events.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;
@@ -436,8 +437,8 @@ private:
 // Guard for the user's code (handlers) that runs inside functions of this library and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
-/// library's code that called the handler: the executor's run function throws it later, as usual
-/// with Asio.
+/// library's code that called the handler. Instead, the executor's run function throws the
+/// exception later, as usual with Asio.
 template <typename Handler>
 void run_users_own(const asio::any_io_executor& executor, Handler&& handler) {
     try {

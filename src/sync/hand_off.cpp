@@ -9,13 +9,13 @@ namespace holdfast::sync {
 namespace {
 
 /// Returns for how long after a grant of the store a hold may be handed over within this client. If
-/// other clients wait, the result is half of this time, so that they get the lock earlier.
+/// other clients wait for the lock, this time is halved, so that they get the lock earlier.
 duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the hold may still be handed over. The limit is for the time since the store
-/// granted the hold, including the time of earlier local owners.
+/// Returns whether the time limit of local hand-overs has not passed yet. The limit counts from the
+/// grant of the store, so it includes the time of earlier local owners.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
 }
@@ -35,10 +35,10 @@ bool in_good_state(const held_lock& held) {
 }
 
 /// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
-/// of replicas must match. The remaining time must be at least half of a new grant's time. It must
-/// also be at most the requested lease, because other clients have to wait for this time if the
-/// next owner dies. In a store with sessions the time is never too long, because all holds last as
-/// long as the session.
+/// of replicas must match. The remaining time must be at least half of a new grant's time. The
+/// remaining time must also be at most the requested lease, because other clients have to wait for
+/// this time if the next owner dies. In a store with sessions the time is never too long, because
+/// all holds last as long as the session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;
@@ -49,14 +49,14 @@ bool suits(const held_lock& held, const request& wanted) {
            wanted.renewed && enough && !too_long && confirmed;
 }
 
-/// Returns the call that gets the hold next. If the calls want permits, the calls that wait in the
-/// store come first, because they arrived before the calls in the local queue.
+/// Returns the call that gets the hold next. For permits, calls that already wait at the store come
+/// first, because they arrived before the calls in the local queue.
 acquisition* next_at(gate& here, const held_lock& held) {
     return held.what.kind == lock_kind::permit ? here.first_to_serve() : here.first();
 }
 
-/// Returns whether this client also has read holds on this lock, in addition to this write hold.
-/// The write hold is then not handed over.
+/// Returns whether this client has read holds on this lock in addition to this write hold. If so,
+/// the write hold is not handed over.
 bool is_read_beside(const gate& here, const held_lock& held) {
     return held.what.kind != lock_kind::permit && !here.readers().empty();
 }

@@ -19,8 +19,9 @@ std::stop_source stopped_source() {
 }
 
 /// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
-/// the token is already stopped. If `for_good` is true and `source` is new, `source` is stopped,
-/// too. An existing `source` is not stopped here, because that would run callbacks under the mutex.
+/// the returned token is already stopped. If `for_good` is true and this call creates `source`,
+/// `source` is stopped, too. An existing `source` is not stopped here, because that would run
+/// callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
@@ -94,7 +95,7 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
 }
 
 /// Returns the mutex of this hold. A hold is locked only for short times, and a thread never locks
-/// two holds at once. So a few mutexes of the client are enough for all its holds.
+/// two holds at once. So the client needs only a few mutexes for all its holds.
 std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
@@ -122,8 +123,8 @@ std::vector<std::string> held_lock::permit_ids() const {
     return ids;
 }
 
-// Returns whether the hold has expired by the clock. If the executor is blocked, it reports the
-// expiry late.
+// Returns whether the hold has expired by the clock. The function is needed because a blocked
+// executor reports the expiry late.
 bool held_lock::term_is_over() const {
     return phase_ == phase::held && home->now() >= valid_until_;
 }
@@ -177,7 +178,7 @@ void held_lock::note_wish(wish got) {
             return;
         wishes_->received = std::move(got);
     }
-    // The stop runs callbacks of the user, so never under the mutex.
+    // The stop runs callbacks of the user, so do not request it under the mutex.
     if (home->borrowed())
         asio::post(home->executor(),
                    [self = shared_from_this()] { self->fire(self->wishes_->source); });
@@ -217,7 +218,7 @@ time_point held_lock::store_forgets_at() const {
 time_point held_lock::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // The lease may be shorter now than at the grant, because of an extension or a local hand-over.
+    // An extension or a local hand-over may have made the lease shorter than it was at the grant.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
@@ -251,8 +252,8 @@ void held_lock::tell_linked_of_release() const {
 }
 
 void held_lock::note_released_write(const hold& write) {
-    // Remember the last eight released holds. More are not needed, because a failover rarely loses
-    // more than the last writes.
+    // Number of released holds to remember. Eight holds are enough, because a failover rarely loses
+    // more than the last few writes.
     constexpr std::size_t released_max = 8;
     std::vector<hold>& released = ensure_linked_holds().released;
     if (std::ranges::find(released, write.owner, &hold::owner) != released.end())
@@ -354,8 +355,9 @@ void held_lock::throw_if_not_detachable() const {
 
 asio::awaitable<ticket> held_lock::detach() {
     throw_if_not_detachable();
-    // The store may still execute an earlier request of this owner. After the ticket was given
-    // back, that request would take the lock again. So wait until no such request can arrive.
+    // The store may still execute an earlier request of this owner. If that request arrived after
+    // the ticket was given back, it would take the lock again. So wait until no such request can
+    // arrive.
     if (settled_at > home->now()) {
         co_await home->nap(settled_at);
         throw_if_not_detachable();
@@ -375,7 +377,7 @@ void held_lock::release_unwaited(const asio::any_io_executor& where,
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
     // Open the gate (local wait queue) for the next request of this thread, unless other clients
-    // wait. If they do, this thread's requests would always come before theirs.
+    // wait: otherwise this thread's requests would always come before theirs.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }
@@ -411,7 +413,7 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Replaces the stop token for the next danger of loss. Call it under the mutex.
+/// Ends the present danger of loss: the next danger gets a new stop token. Call it under the mutex.
 void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;

@@ -31,11 +31,12 @@ struct grant {
     duration term;
     std::uint64_t token;  ///< fencing token of a fenced lock, else 0
     std::uint32_t tokens; ///< number of consecutive tokens, from `token` on
-    /// Time after which the store executes no earlier request of this owner. Until then, the store
-    /// may execute an earlier request whose reply was lost, even after the release.
+    /// Time after which the store executes no earlier request of this owner. Before this time, the
+    /// store may still execute a request whose reply was lost, even after the release.
     time_point settled_at;
     std::optional<duration> left_before{}; ///< see `answer::left_before`
-    /// True: `term` is shorter than the lease, because no request has asked for the whole lease.
+    /// Whether `term` is shorter than the lease, because no request has asked for the whole lease
+    /// yet.
     bool is_brief = false;
 };
 
@@ -72,7 +73,7 @@ public:
     const duration late_lasts;
     const std::uint32_t handed_on; ///< number of hand-offs so far
 
-    // Any thread may call the following functions.
+    // Functions that any thread may call.
     std::string_view name() const noexcept override { return what.name.text; }
     std::string owner() const override { return to_string(what.owner); }
     lock_kind kind() const noexcept override { return what.kind; }
@@ -90,8 +91,8 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends the share of one lease or thread. The result says whether other shares are left. If
-    /// none is left, the caller must release the hold at the store.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If no
+    /// share is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -105,7 +106,7 @@ public:
     void announce_release() noexcept override { ++releases_announced_; }
     bool release_follows() const noexcept { return releases_announced_ > 0; }
 
-    // Call the following functions on the executor only.
+    // Functions that only code on the executor may call.
     void extend(duration, release_handler) override;
     void renew_from_now_on(duration lease) override;
     void confirm(unsigned replicas, release_handler) override;
@@ -128,11 +129,11 @@ public:
     /// Returns the length of time from which the dates of renewals, warnings and hand-overs are
     /// computed: the lease, or the time that the store granted last if that is shorter (a session).
     duration effective_lease() const { return std::min(lease_, given_); }
-    /// Returns the time that the store granted last, and would grant to a new owner.
-    /// `duration::max()`: the store grants any requested lease.
+    /// Returns the time that the store granted last, and would grant to a new owner. Returns
+    /// `duration::max()` if the store grants any requested lease.
     duration given() const { return given_; }
-    /// Returns whether the hold would end too early without renewal requests. This is so if the
-    /// hold is renewed, or if its lease is longer than the session.
+    /// Returns whether the hold would end too early without renewal requests. This is the case if
+    /// the hold is renewed, or if its lease is longer than the session.
     bool needs_requests() const;
     /// Returns whether the next owner can get a fencing token: another token is reserved, or the
     /// lock has no tokens.
@@ -141,8 +142,8 @@ public:
     /// Returns until when the store may still have the hold; after that time there is nothing to
     /// release. The result is the latest possible arrival of the last request, plus the whole
     /// lease. In a store with sessions, every request of the client extends the session, so the
-    /// engine does not know when it ends. The result is then the end of the validity that the store
-    /// reported last; after that time, the store itself repeats a release that was not
+    /// engine does not know when the session ends. The result is then the end of the validity that
+    /// the store reported last. After that time, the store itself repeats a release that was not
     /// acknowledged.
     time_point store_forgets_at() const;
     /// Returns the time until which the store may have this hold, or the result of a late request.
@@ -161,33 +162,33 @@ public:
     void tell_linked_of_release() const;
     /// Notes in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
-    /// Returns the last few released write holds that were linked to this read hold. If a failover
-    /// undoes such a release, the store has the write hold again, and keeps it as long as the read
-    /// hold.
+    /// Returns the last few write holds that were linked to this read hold and then released. If a
+    /// failover undoes such a release, the store has the write hold again, and keeps it as long as
+    /// the read hold.
     std::vector<hold> released_writes() const;
-    /// Notes a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
+    /// Records a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
-    /// hold requires more replicas by now, its expiry in this process stays the same, although the
-    /// store may keep the hold longer.
+    /// hold requires more than `replicas` replicas by now, its expiry in this process stays the
+    /// same, although the store may keep the hold longer.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes a granted request, as extended() does. If `replicas` is more than the hold required,
+    /// Records a granted request, as extended() does. If `replicas` is more than the hold required,
     /// and these replicas confirmed its whole remaining time, the hold requires this greater number
     /// from now on.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Notes that a request got no reply. The store may have executed the request.
+    /// Records that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether the owner may still have to be warned. The hold must need renewal requests,
-    /// and neither the present danger nor the loss was reported yet.
+    /// Returns whether the owner may have to be warned of a danger. The result is true if the hold
+    /// needs renewal requests, and if neither the present danger nor the loss was reported yet.
     bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
-    /// Stores the remaining time of the hold at the store. The store measured it when it received a
-    /// request that this client had sent at `sent_at`. If another program shortened a read hold,
-    /// this client renews it more often. Any program may change the lease of a permit. So a permit
-    /// that is not renewed expires when the store says so.
+    /// Records the remaining time of the hold, as the store reported it. The store measured this
+    /// time when it received a request that this client had sent at `sent_at`. If another program
+    /// shortened a read hold, this client renews it more often. Any program may change the lease of
+    /// a permit, so a permit with a fixed lease expires at the time that the store reports.
     void note_left(time_point sent_at, duration rest);
-    /// Returns whether other programs may shorten the hold. Each renewal request then asks for the
-    /// whole remaining time.
+    /// Returns whether other programs may shorten the hold. If so, each renewal request asks for
+    /// the whole remaining time.
     bool may_be_shortened() const;
     /// Returns whether a reply that arrived at the time `t` or later has prolonged the hold.
     bool extended_since(time_point t) const { return extended_at_ >= t; }
@@ -198,18 +199,19 @@ public:
     /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a borrowed
     /// thread, it requests the stop later, on the executor.
     void note_wish(wish);
-    /// Returns whether note_wish() was called. Such a hold is released at the store, and not passed
-    /// on within this client.
+    /// Returns whether a wish was stored by note_wish(). A hold with a wish is released at the
+    /// store, and not passed on within this client.
     bool was_asked() const { return received_wish().has_value(); }
-    /// Sets the alarm that rings when the hold ends; null: none. It belongs to the coroutine that
-    /// listens for wishes.
+    /// Sets the alarm that rings when the hold ends, or removes it (null). The alarm belongs to the
+    /// coroutine that listens for wishes.
     void set_wish_alarm(alarm* wake) { wishes_->wake = wake; }
     /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
     /// ended before.
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless a cause is already stored. If the store replied that
-    /// the hold is gone, and `forces` shows a force_unlock() of this client, the cause is `forced`.
+    /// the hold is gone, and a force_unlock() of this client may have removed it (`forces`), the
+    /// cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
@@ -234,8 +236,8 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True if the first renewal has no reply yet, and the time until then is shorter than the
-    /// lease: the lease was fixed before, or the grant was brief (`grant::is_brief`).
+    /// True if the first renewal has no reply yet, and the time until this renewal is shorter than
+    /// the lease: the lease was fixed before, or the grant was brief (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported
@@ -262,7 +264,7 @@ private:
     linked_holds& ensure_linked_holds();
     void throw_if_not_detachable() const;
     std::mutex& mutex() const;
-    // Call the next functions under the mutex.
+    // Call these functions under the mutex only.
     bool term_is_over() const;
     /// Returns whether the hold was lost, or has expired although this was not reported yet.
     bool is_over() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validity of leases: how long this process may rely on a lease, by its own clock. The code calls a
-// lease *believed* while it is valid in this sense.
+// Computation of the validity of leases: how long this process may rely on a lease, by its own
+// clock.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -50,7 +50,7 @@ constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
 
-/// Least wait for a reply. A reply from another continent may need this time.
+/// Shortest wait for a reply. A reply from another continent may need this time.
 constexpr duration answer_period_min{300};
 
 /// Returns how long to wait for the reply to a renewal when the time `left` of the lease remains.
@@ -66,7 +66,7 @@ constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// A pause of this length before the next attempt to renew is always allowed, even if little of the
+/// Longest pause before the next attempt to renew that is always allowed, even if little of the
 /// lease is left.
 constexpr duration last_pauses{100};
 

@@ -28,15 +28,15 @@ lock_descriptor::take(std::shared_ptr<acquisition>) const {
 
 namespace {
 
-/// Returns whether the hold that was found is on the side of a shared lock that the caller uses.
-/// The readers' side reports only read holds, and the writers' side only write holds.
+/// Returns whether the found hold belongs to the side of a shared lock that the caller uses. The
+/// readers' side reports only read holds, and the writers' side only write holds.
 bool is_of_its_side(const holding& found, lock_kind kind) {
     if (kind == lock_kind::read)
         return found.shared;
     return kind != lock_kind::write || found.alone;
 }
 
-/// Converts the kind of the hold that was found to the lock kind that error texts name.
+/// Converts the kind of a found hold to the kind of lock that error texts name.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors of lock objects (`lock_descriptor`) and counter objects (`counter_descriptor`), the
-// families in which their callers queue, and the acquire requests of the callers (`request`).
+// Descriptors of lock objects (`lock_descriptor`) and of counter objects (`counter_descriptor`),
+// the families whose calls wait in one queue, and requests to acquire a lock (`request`).
 #pragma once
 
 #include "sync/thread_table.hpp"
@@ -22,8 +22,8 @@
 namespace holdfast::sync {
 
 /// Families of locks and counters. Calls of one client for the same name and the same family wait
-/// in one queue, the gate. `several` is the family of locks that consist of several locks. Each
-/// member of such a lock has its own gate.
+/// in one local queue, the gate. `several` is the family of locks that consist of several locks.
+/// Each member of such a lock has its own gate, too.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -79,8 +79,9 @@ constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Returns whether the store keeps the waiters of this family in order. Each waiter then has an
-/// entry in the store's queue, and a hold is never handed over without a request to the store.
+/// Returns whether the store keeps the waiters of this family in order. In such a family, each
+/// waiter has an entry in the store's queue, and a hold is never handed over without a request to
+/// the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }
@@ -89,8 +90,8 @@ class acquisition;
 class engine;
 class held_lock;
 
-/// Descriptor of a lock object. Pending calls share the descriptor, so that they need not copy the
-/// name.
+/// Descriptor of a lock object: its name, kind, client and settings. Pending calls share the
+/// descriptor, so that they need not copy the name.
 class lock_descriptor {
 public:
     lock_descriptor(std::shared_ptr<engine>, lock_name, duration lease, const detail::lock_setup&);
@@ -108,8 +109,8 @@ public:
     const fencing numbers;
     const std::uint8_t replicas; ///< number of replicas that must confirm each grant
 
-    // Counters (`counter_descriptor`) and locks that consist of several locks (src/compose)
-    // override the following functions.
+    // Functions that counters (`counter_descriptor`) and locks that consist of several locks
+    // (src/compose) override.
 
     /// Returns the key of the lock within a client. Calls with the same `entry` and the same family
     /// (`lock_family`) wait in one queue. The thread table stores a hold under `entry` and `way`
@@ -118,7 +119,8 @@ public:
     virtual family lock_family() const noexcept { return family_of(kind); }
     virtual side way() const noexcept { return side_of(kind); }
 
-    /// Returns the kind of the counter, or nothing for a lock. A counter grants no hold.
+    /// Returns the kind of the counter, or nothing if this is the descriptor of a lock. A counter
+    /// grants no hold.
     virtual std::optional<counter_kind> counts() const noexcept { return std::nullopt; }
 
     virtual bool is_joint() const noexcept { return false; }
@@ -128,39 +130,42 @@ public:
     virtual asio::awaitable<std::shared_ptr<lock_handle>> take(std::shared_ptr<acquisition>) const;
 
     /// Returns the state of the lock at the store. If the lock has a readers' side and a writers'
-    /// side, only the state of this object's side.
+    /// side, returns only the state of this object's side.
     virtual asio::awaitable<std::optional<holding>> inspect() const;
-    /// Returns a function that removes the lock from its holder, and tells whether the lock was
-    /// held. After `unreachable`, the function can be called again. If the lock consists of several
-    /// locks, it then asks only the members that have certainly not executed an earlier request.
+    /// Returns a function that removes the lock from its holder and returns whether the lock was
+    /// held. After the error `unreachable`, the function can be called again. If the lock consists
+    /// of several locks, the second call asks only the members that have certainly not executed the
+    /// first request.
     virtual std::function<asio::awaitable<bool>()> forcing() const;
 
     /// Returns the clients that a call uses. A thread that runs the executor of one of these
-    /// clients must not wait for the call, because it would wait for itself.
+    /// clients must not wait for the call, because the thread would wait for itself.
     virtual std::vector<const engine*> homes() const { return {home.get()}; }
 
-    /// Throws `already_held` if this thread holds a member of the lock. lend_parts() adds the
-    /// members of a hold to the thread table. take_back_parts() removes these members.
+    /// Functions for the thread table, if the lock consists of several locks.
+    /// refuse_parts_of_this_thread() throws `already_held` if this thread holds a member of the
+    /// lock. lend_parts() adds the members of a hold to the thread table. take_back_parts() removes
+    /// these members.
     virtual void refuse_parts_of_this_thread() const {}
     virtual void lend_parts(const lock_handle&) const {}
     virtual void take_back_parts() const {}
 };
 
 // Functions that remove a lock from its holder. If another server can take over when a server dies,
-// they repeat the request while no server can be reached, as outlast_failover() does.
+// these functions repeat the request while no server can be reached, as outlast_failover() does.
 
-/// Removes a lock from its holder. Repeats the request only if no store has executed it. Otherwise
-/// the repetition could remove the next hold.
+/// Removes a lock from its holder. Repeats the request only if the store has certainly not executed
+/// it. Otherwise the repetition could remove the hold of the next holder.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor>);
 
 /// Removes the lock with this name from its holder, or only from the owner `only_from`. If
-/// `only_from` is the owner of a holdfast client, no later hold has the same owner. So the request
-/// is then repeated even if the store may have executed it. The result of a repetition is true even
-/// if the owner no longer holds the lock.
+/// `only_from` is the owner of a holdfast client, no later hold has the same owner. In this case,
+/// the function repeats the request even if the store may have executed it. The result of a
+/// repetition is true even if the owner no longer holds the lock.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<engine>, lock_name,
                                              std::string only_from);
 
-/// Request to acquire a lock, with checked arguments.
+/// Request of a caller to acquire a lock. Its arguments were checked.
 struct request {
     std::shared_ptr<const lock_descriptor> of;
     duration lease;
@@ -191,8 +196,8 @@ request request_for(std::shared_ptr<const lock_descriptor>, duration timeout,
                     std::optional<duration> lease);
 
 /// Descriptor of a counter object. A counter grants no holds, so it uses only the name and the
-/// `lease` of the base class. Here `lease` is how long the store may remember the request of a
-/// caller that no longer waits.
+/// `lease` of the base class. For a counter, `lease` is how long the store may remember the request
+/// of a caller that no longer waits.
 class counter_descriptor final : public lock_descriptor {
 public:
     counter_descriptor(std::shared_ptr<engine> e, lock_name n, duration memory,

@@ -23,14 +23,14 @@ namespace holdfast::sync {
 
 class engine;
 
-/// Reason for a failure: an error code and a text. If the server sent an error text, it is that
-/// text.
+/// Reason for a failure: an error code and a text. If the server sent an error text, the text is
+/// the server's.
 struct failure {
     error_code code;
     std::string text;
 };
 
-/// Handler of a release or an extension. It is called once. On success the code is empty.
+/// Handler of a release or an extension. It is called once. After success, the error code is empty.
 using release_handler = asio::any_completion_handler<void(failure)>;
 
 /// Interface of a held lock for leases and threads (`lock_handle`). Several leases and threads may
@@ -46,7 +46,7 @@ public:
     /// Number of the call that acquired the hold, for events. Only the executor uses it.
     std::uint64_t call_number = 0;
 
-    // Any thread may call the following functions.
+    // Functions that any thread may call.
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
     /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
@@ -63,33 +63,33 @@ public:
     virtual std::stop_token asked() const = 0;
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // A composite hold (hold on several locks) calls the next two functions for each of its parts.
-    // Returns why this hold was lost, or `none` if it was not lost.
+    // Returns why this hold was lost, or `none` if it was not lost. A composite hold (hold on
+    // several locks) calls this function and out_of_time() for each of its parts.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
-    /// Prevents a local hand-over of the hold: its release will go to the store.
+    /// Prevents a local hand-over of the hold. Its release will go to the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
-    /// Returns the fencing token; 0: the lock has no tokens.
+    /// Returns the fencing token, or 0 if the lock has no tokens.
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
     /// Returns the clients of the parts of a composite hold (hold on several locks), as
-    /// lock_descriptor::homes() does. The result is empty if `home` is the only client.
+    /// lock_descriptor::homes() does. The result is empty if all parts belong to the client `home`.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Lets one more lease or thread share the hold. Returns false if the hold has ended.
     virtual bool share() = 0;
-    /// Notes that a thread ended without releasing its share of the hold. From now on, no call
-    /// waits for that share. Call `abandon()` on the executor afterwards.
+    /// Records that a thread ended without releasing its share of the hold. From now on, no call
+    /// waits for the release of that share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
-    /// Undoes thread_ended(). Needed if the thread releases its share after all, in the destructor
-    /// of a static object while the thread ends.
+    /// Undoes thread_ended(). This is needed if the thread still releases its share, in the
+    /// destructor of a static object while the thread ends.
     virtual void thread_came_back() noexcept = 0;
 
-    // Call the functions below on the executor only. A function with a parameter `where` sends its
-    // requests on that executor; see engine::spawn().
+    // Functions that only code on the executor may call. A function with a parameter `where` sends
+    // its requests on the executor `where`; see engine::spawn().
 
     /// Asks the store to keep the hold for at least `length` from now.
     virtual void extend(duration length, release_handler) = 0;
@@ -108,10 +108,10 @@ public:
     /// caller that ends its share must drop such a pointer before it releases the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
-    // The functions below are for deferred releases. No caller waits for a deferred release, but it
-    // must reach the store before the next request of the same thread.
+    // Functions for deferred releases. No caller waits for a deferred release, but the release must
+    // reach the store before the next request of the same thread.
     virtual bool deferred() const noexcept = 0;
-    /// Notes that a release will follow; any thread may call it.
+    /// Records that a release will follow. Any thread may call this function.
     virtual void announce_release() noexcept = 0;
     /// Releases the hold without waiting for the result. Afterwards the function `sent_off` returns
     /// whether the release request was sent.
@@ -119,7 +119,7 @@ public:
                                   const std::function<bool()>& sent_off) = 0;
 };
 
-/// A system_error whose what() is exactly the given text.
+/// Error of type system_error whose what() returns exactly the given text.
 class worded_error final : public boost::system::system_error {
 public:
     explicit worded_error(failure why)

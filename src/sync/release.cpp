@@ -28,11 +28,11 @@ public:
     void acknowledged(const release_answer& said) {
         held_->end_release();
         held_->tell_linked_of_release();
-        // Note the release before the handler is called. The handler may request the lock again at
-        // once.
+        // Record the release before the handler is called, because the handler may request the lock
+        // again at once.
         held_->home->released(*held_, said.others_listen);
-        // An earlier request, whose reply was lost, may have released the lock. If so, the reply
-        // "not ours" to this request means success.
+        // If the reply to an earlier request was lost, that request may have released the lock.
+        // Then the reply "not ours" to this request means success.
         const bool well = said.was_ours || uncertain_;
         if (!well)
             held_->note_loss(event_cause::refused);
@@ -49,7 +49,7 @@ public:
     }
 
     /// Handles a failed release request. Returns whether to try again. If the caller's timeout has
-    /// passed, completes the caller's release.
+    /// passed, completes the caller's call, while the release itself continues.
     bool failed(const boost::system::system_error& e) {
         engine& home = *held_->home;
         home.hold_over(*held_); // from now on a local waiter may ask the store
@@ -168,8 +168,8 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 namespace {
 
 /// Repeats the function `step`, which leaves a queue or releases a hold, until the store has
-/// replied or the time `gone()` is reached. At that time the store has forgotten the data, so
-/// nothing is left to clean up. The result of `gone()` may change during the call.
+/// replied or the time `gone()` is reached. At the time `gone()` the store has forgotten the data,
+/// so nothing is left to clean up. The result of `gone()` may change during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -188,9 +188,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
-    // After the process was suspended, for example, this client may believe that its session has
-    // ended although it has not. The server keeps the hold as long as the session, and this client
-    // keeps the session alive, so the release must be tried for longer.
+    // Repeat the release for longer here. For example after a suspension of the process, this
+    // client may assume that its session has ended although the session lives. The server keeps the
+    // hold as long as the session, and this client keeps the session alive.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();
@@ -208,8 +208,8 @@ asio::awaitable<void> release_write_again(std::shared_ptr<held_lock> read, hold 
     co_await repeat_until(home, busy, gone, release);
 }
 
-/// An attempt that must be undone. Its waiter at the store (`spot`) may ring the alarm `wake`, so
-/// `spot` is declared after `wake` and destroyed before it.
+/// An attempt to acquire a lock that must be undone. The waiter at the store (`spot`) may ring the
+/// alarm `wake`, so `spot` is declared after `wake` and destroyed before it.
 struct abandoned {
     abandoned(acquisition& call, owner_id o, std::unique_ptr<place> s)
         : home{call.home}
@@ -223,12 +223,13 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
-    // Write hold that the store would keep as long as an orphaned read hold.
+    // Write hold that the store would keep for as long as a read hold that nobody wants any more.
     std::shared_ptr<held_lock> under;
 };
 
-// Cleans up after an attempt. Until the time `settled_at`, the store may still execute a request
-// that got no reply. So the waiter leaves the store's queue now, and once more after that time.
+// Functions that clean up after an attempt. Until the time `settled_at`, the store may still
+// execute a request that got no reply. So the waiter leaves the store's queue now, and once more
+// after that time.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

@@ -9,8 +9,8 @@
 
 namespace holdfast::sync {
 
-/// Calls the handler with the result. If the handler throws, the executor rethrows the exception
-/// later; see run_users_own().
+/// Calls the handler of a release with the result. If the handler throws, the executor rethrows the
+/// exception later; see run_users_own().
 void tell(const engine&, release_handler, failure);
 
 /// Ends one share of a hold, because a lease or a thread no longer needs the hold. After the last
@@ -27,18 +27,18 @@ void release(std::shared_ptr<held_lock>, release_handler);
 /// entry in a queue. Repeats `leave()` after every kind of failure, until it succeeds or nothing
 /// can be left. A request without a reply may be executed after a `leave()` that was sent later,
 /// but not after `place::settled_at()`. So `leave()` is called once more at that time. The engine
-/// does this for all stores, so a store need not do it. The function takes over the alarm of the
-/// call, because the waiter at the store (`place`) may ring it.
+/// calls leave() in this way for all stores, so a store need not repeat it. The function takes over
+/// the alarm of the call, because the waiter at the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that the store no longer has. The reply to a request that was sent at
-/// `asked_at` said so: the hold was released, or did not exist. The store may still execute
-/// requests that were sent before this request.
+/// Cleans up after a hold that was released or did not exist. `asked_at` is the time when the
+/// request was sent whose reply said so. The store may still execute earlier requests, which would
+/// take the lock again.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
-/// Releases what the store may still have of a hold that ended without a release. If a store keeps
-/// holds as long as a session, only this release frees the lock when the lease ends. Other stores
-/// end the lease themselves.
+/// Releases a hold that has ended without a release, in case that the store still has it. If a
+/// store keeps holds as long as a session, only this release frees the lock when the lease ends.
+/// Other stores end the lease themselves.
 void release_remains(std::shared_ptr<held_lock>);
 
 /// Releases a lost hold at the store once more. Call it when a renewal request ends after the loss

@@ -31,7 +31,7 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    // On a slow network, the reply must still arrive before the new owner would be warned.
+    // Even on a slow network, the reply must arrive before the new owner would be warned of a loss.
     const duration time_to_reply = std::max(lease / 10, 2 * held.round_trip);
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
@@ -52,8 +52,7 @@ void renewal::reschedule(held_lock& held) {
         return;
     const time_point now = engine_.now();
     set_next_request(held, now, draw());
-    // The last extension was shorter than the hold's usual lease, so the hold must be renewed
-    // earlier.
+    // Renew the hold earlier if its last extension was shorter than its usual lease.
     if (held.renewed() && !held.out_of_time()) {
         const duration usual_rest = held.effective_lease() - renewal_period(held.effective_lease());
         held.request_at = std::min(held.request_at, std::max(now, held.ends_at() - usual_rest));
@@ -100,25 +99,26 @@ void renewal::request_by(held_lock& held, time_point when) {
 
 namespace {
 
-/// Returns the time over which checks that are not urgent are spread: a tenth of the shortest
-/// lease. If all clients sent their checks at once after an outage, they would overload the server.
+/// Returns the time over which the client spreads checks that are not urgent: a tenth of the
+/// shortest lease. If all clients sent their checks at once after an outage, they would overload
+/// the server.
 constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
 
-/// Greatest random number for earlier_by(). Each renewal request is sent a little too early, by a
-/// random amount of up to a tenth of its period. So holds that were granted together are renewed at
-/// different times.
+/// Greatest random number for earlier_by(). Each renewal request is sent a little early, by a
+/// random time of up to a tenth of its period. So holds that were granted at the same time are
+/// renewed at different times.
 constexpr int chance_max = 1000;
 
 constexpr duration earlier_by(duration period, int drawn) {
     return period / 10 * drawn / chance_max;
 }
 
-/// Returns the time between two renewal requests of a hold. A Redisson reader sets the lease of the
-/// whole lock to its own lease, which may be shorter. If that reader dies, the lock could expire,
-/// and the other readers would lose it. So a read hold is renewed several times within the shortest
-/// lease that was found.
+/// Returns the time between two renewal requests of a hold. A read hold is renewed several times
+/// within the shortest lease that this client has seen on the lock. The reason is that a Redisson
+/// reader sets the lease of the whole lock to its own lease, which may be shorter. If that reader
+/// died, the lock could expire, and the other readers would lose it.
 duration request_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
@@ -217,8 +217,8 @@ void renewal::leave(held_lock& held) {
 }
 
 /// Wakes the renewal loop if it would sleep beyond `when`, and starts the loop if it has ended.
-/// Usually it does nothing, because a busy client takes and releases thousands of locks during one
-/// sleep of the loop.
+/// Usually the function does nothing, because a busy client takes and releases thousands of locks
+/// during one sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -257,8 +257,8 @@ bool is_nearly_due(const held_lock& held, time_point now) {
 
 } // namespace
 
-/// Sends the renewal requests of all holds that are due. The alarm may ring too early, so possibly
-/// no hold is due. A hold that is nearly due is renewed now only if another hold is due.
+/// Sends the renewal requests of all holds that are due. If another hold is due, also renews the
+/// holds that are nearly due. The alarm may ring too early; then no hold is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content requests;
@@ -309,16 +309,16 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
                     &why);
 }
 
-/// Adds a hold to the requests that are about to be sent. If the last request got no reply in time,
-/// the next request is sent over both connections: the first connection may only be slow, and the
-/// second connection may not be open yet.
+/// Adds a hold to the renewal requests that are about to be sent. If the last request got no reply
+/// in time, the next request is sent over two connections. The first connection may only be slow,
+/// and the second connection may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
     const bool renews = held->renewed() && !held->out_of_time();
     const duration left = held->ends_at() - now;
     if (!renews && held->may_be_shortened() && left < read_request_min) {
-        // The reply would arrive after the expiry, so send no more requests.
+        // A reply would arrive after the expiry of the hold, so send no more requests.
         held->request_at = held->ends_at();
         return;
     }
@@ -341,7 +341,7 @@ void renewal::send(const shared_hold& held, time_point now, requests_by_content&
     requests[own].push_back(held);
 }
 
-/// Receives the replies to one renewal request: one reply for each hold of the request.
+/// Receiver of the replies to one renewal request. There is one reply for each hold of the request.
 class renewal::reports final : public renewal_sink {
 public:
     reports(renewal& home, const batch& holds, time_point sent_at, const request_content& asked)
@@ -364,8 +364,8 @@ public:
         home_.answered(held, asked_, sent_at_, whole, drawn_);
     }
 
-    /// Handles a failed renewal request. An unreachable store does not end the hold, because the
-    /// lease is still valid.
+    /// Handles a failed renewal request. If the store could not be reached, the hold continues,
+    /// because its lease is still valid.
     void failed(std::size_t which, const boost::system::system_error& why) override {
         const bool is_unconfirmed = why.code() == store_errc::not_replicated;
         const shared_hold& held = holds_.at(which);
@@ -381,9 +381,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Ignore two kinds of failures. In the first kind, a later request has succeeded already.
-        // In the second kind, the request only checked a hold with a fixed lease, and came so late
-        // that no replica could confirm it.
+        // Ignore a failure in two cases: a later request has succeeded already, or the request only
+        // checked a hold with a fixed lease and came so late that no replica could confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -394,7 +393,8 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // Returns false if the request only checked whether holds with a fixed lease still exist.
+    // Returns whether the request was a renewal. Returns false if it only checked whether holds
+    // with a fixed lease still exist.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;
@@ -409,7 +409,7 @@ asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
                                             request_content request_content, batch holds) {
     const engine::loop ends_before_closing_does{*home};
     renewal& self = home->renewals();
-    // An earlier action in this loop may have ended some of these holds.
+    // Remove the holds that have ended: an earlier action of this loop may have ended them.
     std::erase_if(holds, [&self](const shared_hold& held) {
         if (self.watches(*held))
             return false;
@@ -463,8 +463,8 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // `once_more` means that the hold must be checked again at once. The flag stays set until the
-    // last pending request has ended.
+    // The flag `once_more` says that the hold must be checked again at once. The flag stays set
+    // until the last pending request has ended.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
@@ -506,7 +506,8 @@ failure gone() {
     return {make_error_code(errc::lease_lost), "the lease had ended"};
 }
 
-/// Content of a request: the length of the lease, and the number of replicas that must confirm it.
+/// Content of an extension request: the length of the lease, and the number of replicas that must
+/// confirm it.
 struct extend_options {
     duration length;
     unsigned replicas;
@@ -534,8 +535,8 @@ asio::awaitable<answer> ask_once(held_lock& held, extend_options wanted, renewal
     }
 }
 
-/// Guard of an extension. During the extension, the hold is not passed on to another call, because
-/// the reply would not reach the new holder.
+/// Guard that exists during an extension. As long as it exists, the hold is not passed on to
+/// another call, because the reply would not reach the new holder.
 class under_way {
 public:
     explicit under_way(held_lock& held)
@@ -549,8 +550,8 @@ private:
     held_lock& held_;
 };
 
-/// State of one extension, whose requests run concurrently. The first reply decides the result, but
-/// every reply extends the hold.
+/// State of one extension. Its requests run at the same time. The first reply decides the result of
+/// the call, but every reply extends the hold.
 struct tries {
     explicit tries(engine& home)
         : wake{home.time().make_alarm()} {}
@@ -581,8 +582,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, but only until the given time or until the hold expires. Another
-/// extension may change the hold's expiry during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. The expiry
+/// is checked again and again, because another extension may move it during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -594,8 +595,8 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
 }
 
 /// Asks the store to extend the hold. If no reply comes in time, sends the same request again over
-/// another connection, while the first is still pending. This does no harm: executed twice, the
-/// request extends the hold to the same length.
+/// another connection, while the first request is still pending. It does no harm if the store
+/// executes the request twice, because both executions extend the hold to the same length.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -607,8 +608,8 @@ asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_opti
         home.spawn(ask_beside(held, wanted, {.answer_by = answer_by, .elsewhere = tried > 1}, all));
         const time_point until = is_last ? time_point::max() : later(home.now(), wait);
         co_await await_answer(*held, *all, until);
-        // A request ends at its deadline `answer_by`. If another extension has meanwhile made the
-        // hold expire later, there is time for one more request.
+        // The request has ended at its deadline `answer_by`. If another extension has meanwhile
+        // made the hold expire later, there is time for one more request.
         const bool given_up =
             all->failed && all->failed->code() == errc::outcome_unknown && home.now() >= answer_by;
         const bool over = all->pending == 0 && !given_up;
@@ -646,16 +647,16 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // From now on, a renewed hold uses the longer of the two leases.
+    // If the hold is renewed, later renewals use the longer of the two leases.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// Returns the lease that the replicas are asked to confirm. It is the remaining time of the hold.
-/// If the hold is renewed and its whole lease is longer, it is the whole lease. It is never longer
-/// than the longest lease that the server allows now.
+/// Returns the lease that the replicas are asked to confirm. For a fixed lease, it is the remaining
+/// time of the hold. For a renewed hold, it is the remaining time or the whole lease, whichever is
+/// longer. The result is never longer than the longest lease that the server allows now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renews holds and detects their end (the "watchdog"). Each client has one schedule of next actions
-// (`hold_schedule`) and one alarm. A hold needs no coroutine, timer or allocation of its own here.
+// Renews holds and detects their end (the "watchdog"). Each client has one schedule of the next
+// actions (`hold_schedule`) and one alarm for all holds. So a single hold needs no coroutine, timer
+// or allocation of its own here.
 //
 // There are two kinds of actions. A *renewal request* asks the store: it renews a hold, or checks
-// that a hold with a fixed lease still exists. The *expiry* of a hold depends only on the clock,
-// even while a renewal request gets no reply.
+// that a hold with a fixed lease still exists. The *expiry* ends a hold when its validity is over
+// by the clock, even while a renewal request gets no reply.
 //
 // If a renewal request gets no reply in time, it is not cancelled, because a late reply is still
 // useful: the validity is measured from when the request was sent. In the meantime two more
@@ -34,7 +35,8 @@ namespace holdfast::sync {
 
 class renewal {
 public:
-    /// Time window of a request. Holds whose renewals are due within this window share one request.
+    /// Time window for one request: holds whose renewals are due within this window share one
+    /// request.
     static constexpr duration gather_within{1000};
 
     /// Maximum number of holds in one request. A larger request would delay the requests that
@@ -42,15 +44,15 @@ public:
     static constexpr std::size_t batch_holds_max = 500;
     /// Shortest time between two renewal requests of a read hold. A reader of another program with
     /// a short lease may shorten the lock's lease, and then die. The lease stays short until this
-    /// client extends it, so a read hold sends requests often. A read hold with a fixed lease sends
-    /// no request when less time than this is left.
+    /// client extends it, so a read hold sends requests often. If less than this time is left of a
+    /// read hold with a fixed lease, no request is sent.
     static constexpr duration read_request_min{100};
 
     explicit renewal(engine&);
 
     void watch(const std::shared_ptr<held_lock>&); ///< starts to renew a hold, after its grant
     void forget(held_lock&); ///< stops the renewal; call it before the release is sent
-    /// Replaces a hold in the schedule by its local successor.
+    /// Replaces a hold in the schedule by the hold of the next local owner.
     void hand_over(held_lock&, const std::shared_ptr<held_lock>& next_owner);
     /// Renews the hold from now on, even if its lease was fixed before.
     void renew_from_now_on(held_lock&, duration lease);
@@ -58,18 +60,19 @@ public:
     void reschedule(held_lock&);
     void abandon(held_lock&); ///< stops the renewal of a hold whose thread has ended
 
-    /// Sends a renewal request for a hold at once. If a request is pending already, the new request
-    /// is sent after the reply to that request, because that reply may describe an older state.
+    /// Sends a renewal request for a hold at once. If a request is pending already, sends the new
+    /// request after the reply to the pending request, because that reply may describe an older
+    /// state.
     void request_soon(held_lock&);
 
-    /// Checks the holds whose names `which` selects (empty: all holds), because the store may have
-    /// forgotten them. If `urgent` is true, the checks are sent at once. Otherwise they are spread
-    /// over a tenth of the shortest lease of these holds.
+    /// Checks the holds whose names `which` selects, because the store may have forgotten them. If
+    /// `which` is empty, checks all holds. If `urgent` is true, the checks are sent at once.
+    /// Otherwise they are spread over a tenth of the shortest lease of these holds.
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
     /// Returns how many times revalidate() was called. If the number has changed while a lock was
-    /// being requested, the granted hold must be checked too, because revalidate() did not know it
-    /// yet.
+    /// being requested, the granted hold must be checked too, because revalidate() did not know
+    /// this hold yet.
     std::size_t revalidations() const { return revalidations_; }
 
     /// Returns whether every hold in the schedule is abandoned. No caller will release an abandoned
@@ -89,7 +92,8 @@ private:
     /// Content of one request. Holds whose requests have the same content share one request.
     struct request_content {
         duration lease_time;
-        /// False: the request only checks holds with a fixed lease, and does not move their expiry.
+        /// False if the request only checks holds with a fixed lease, and does not move their
+        /// expiry.
         bool renews;
         std::uint8_t replicas; ///< number of replicas that must confirm the renewal
         bool elsewhere;        ///< true: an earlier request got no reply in time
@@ -121,7 +125,8 @@ private:
     void send(const shared_hold&, time_point now, requests_by_content&);
     void tell_unanswered(held_lock&, time_point now);
     static asio::awaitable<void> send_request(std::shared_ptr<engine>, request_content, batch);
-    /// Handles the reply for one hold. `drawn` is a random number, the same for the whole request.
+    /// Handles the reply for one hold. `drawn` is a random number, which is the same for all holds
+    /// of the request.
     void answered(const shared_hold&, const request_content&, time_point sent_at, const answer&,
                   int drawn);
     void failed(held_lock&, const boost::system::system_error&);
@@ -142,8 +147,8 @@ private:
 void extend(std::shared_ptr<held_lock>, duration length, release_handler);
 
 /// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time, and
-/// completes after their confirmation. `replicas` must be more than the hold required before. From
-/// then on, every renewal of the hold needs `replicas` confirmations. Call it on the executor only.
+/// completes after their confirmation. `replicas` must be more than the hold required before. After
+/// that, every renewal of the hold needs `replicas` confirmations. Call it on the executor only.
 void confirm(std::shared_ptr<held_lock>, unsigned replicas, release_handler);
 
 } // namespace holdfast::sync

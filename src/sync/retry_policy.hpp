@@ -16,13 +16,13 @@
 
 namespace holdfast::sync {
 
-/// Returns whether a retry may help: the store did not reply, or the outcome is unknown.
+/// Returns whether a retry may help, because the store did not reply or the outcome is unknown.
 inline bool is_retryable(const error_code& ec) {
     return ec == errc::unreachable || ec == errc::outcome_unknown;
 }
 
-/// Returns whether two things are true: the store has certainly not executed the failed request,
-/// and a retry may help.
+/// Returns whether the store has certainly not executed the failed request, so that a retry does no
+/// harm and may help.
 inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }
@@ -52,7 +52,8 @@ public:
         next_ = std::min(next_ * 2, how_.longest);
         return jittered(pause);
     }
-    /// Returns the pause after a failure, for an operation that is repeated after any error.
+    /// Returns the pause before the next attempt, for an operation that is repeated after any
+    /// error.
     duration next(const error_code& why) { return is_refusal(why) ? jittered(after_a_no) : next(); }
 
 private:
@@ -63,8 +64,8 @@ private:
     duration next_ = how_.first;
 };
 
-/// Returns for how long the process certainly stood still between `begin` and `end`. Without a
-/// pause of the process, that time would have been at most `longest`.
+/// Returns for how long the process was certainly paused between `begin` and `end`. Without a
+/// pause, the time between `begin` and `end` would have been at most `longest`.
 inline duration pause_of_process(time_point begin, time_point end, duration longest) {
     return std::max(end - begin, longest) - longest; // `longest` may be duration::max()
 }
@@ -74,7 +75,7 @@ public:
     explicit retry_policy(engine& home)
         : retry_policy{home, home.bounds().time_limit} {}
     /// Creates the policy for attempts that take at most `longest`. An attempt that takes longer
-    /// includes a pause of the process. `duration::max()`: an attempt may take any time.
+    /// includes a pause of the process. With `duration::max()`, an attempt may take any time.
     retry_policy(engine& home, duration longest)
         : home_{home}
         , longest_{longest}
@@ -87,7 +88,7 @@ public:
 
     /// Returns when to retry a failed request that was sent at `sent_at`. Call it in a catch block.
     /// Throws the error again if a retry cannot help, or if the outage has lasted for
-    /// `unavailable_timeout`. A pause of the process is no outage.
+    /// `unavailable_timeout`. The time of a pause of the process does not count.
     time_point next_try(const boost::system::system_error& e, time_point sent_at) {
         const duration before =
             last_ ? pause_of_process(again_at_, sent_at, longest_) : duration::zero();
@@ -140,8 +141,8 @@ outlast_failover(std::shared_ptr<engine> home, Query query,
     }
 }
 
-// Limits how often one waiter sends requests. Any program may publish on the channel of a lock.
-// Without the limit, a flood of notifications would cause a flood of requests.
+// Limit of how often one waiter sends requests. It is needed because any program may publish on the
+// channel of a lock: without the limit, a flood of notifications would cause a flood of requests.
 
 class attempt_pacer {
 public:
@@ -152,7 +153,8 @@ public:
     /// fewer requests than this.
     static constexpr int prompt_looks = 4;
 
-    /// Returns the time at which a request may be sent that the caller wants to send at `now`.
+    /// Returns the earliest time at which the caller may send a request that it wants to send at
+    /// `now`.
     time_point next(time_point now) {
         const time_point at = std::max(now, paid_until_ - (prompt_looks - 1) * between_looks);
         paid_until_ = later(std::max(paid_until_, now), between_looks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the holds of each thread. The blocking functions tie a hold to its thread, as std::mutex
-// does.
+// Table of the holds of each thread. A hold that was taken by a blocking function belongs to the
+// calling thread, as with std::mutex.
 #pragma once
 
 #include "sync/lock_handle.hpp"
@@ -17,8 +17,8 @@
 
 namespace holdfast::sync {
 
-/// Returns a number that identifies the calling thread. No other thread ever gets the same number,
-/// while the system may use a thread id again.
+/// Returns a number that identifies the calling thread. No other thread ever gets the same number.
+/// (The system, however, may use a thread id again.)
 std::uint64_t this_thread_number();
 
 /// How a thread holds a lock: exclusively (`alone`), `shared`, or as a lock that consists of
@@ -33,8 +33,8 @@ constexpr side side_of(lock_kind kind) {
 ///
 /// When a thread ends, the table removes its entries and calls `on_abandoned` with their holds, on
 /// that thread. If a thread calls exit(), its thread_local objects are destroyed first and static
-/// objects later. So the destructor of a static object may still ask for an entry, and then gets
-/// the entry back.
+/// objects later. So the destructor of a static object may ask for an entry after the table has
+/// removed it. The table then restores the entry.
 class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_lock_handle = std::shared_ptr<lock_handle>;
@@ -52,14 +52,15 @@ public:
 
     entry find(std::string_view name, side); ///< finds the entry of this thread
     void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
-    /// Adds a part of a composite hold (hold on several locks). Only take_back_lent() removes the
-    /// entry, or the loss of the hold. If the thread has meanwhile also locked this part alone,
-    /// take_back_lent() keeps that share.
+    /// Adds a part of a composite hold (hold on several locks). The entry stays until
+    /// take_back_lent() is called or the hold is lost. If the thread has meanwhile also locked this
+    /// part by itself, take_back_lent() keeps that share.
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count, and returns the entry as it was before. If the entry is a part
-    /// of a composite hold (`lent`) and its count is 1, changes nothing and returns an empty entry.
+    /// Subtracts 1 from the count of an entry, and returns the entry as it was before. If the entry
+    /// is a part of a composite hold (`lent`) and its count is 1, changes nothing and returns an
+    /// empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
     void let_go();                      ///< drops all entries of all threads

@@ -12,7 +12,7 @@
 namespace holdfast::sync {
 namespace {
 
-/// Guard: while it exists, the end of the hold rings the alarm.
+/// Guard: as long as this object exists, the end of the hold rings the alarm.
 class rung_at_end {
 public:
     rung_at_end(held_lock& held, alarm& wake)
@@ -30,7 +30,8 @@ bool goes_on(const held_lock& held) {
     return held.now_in() == held_lock::phase::held && !held.home->closing();
 }
 
-/// Subscribes to wishes for this hold. Returns null after an error. The hold then only polls.
+/// Subscribes to wishes for this hold. Returns null after an error; the client then notices wishes
+/// only by polling.
 asio::awaitable<std::unique_ptr<watch>> subscribe(wish_store& to, const held_lock& held,
                                                   alarm& wake) {
     std::unique_ptr<watch> heard;
@@ -42,8 +43,8 @@ asio::awaitable<std::unique_ptr<watch>> subscribe(wish_store& to, const held_loc
     co_return heard;
 }
 
-/// Returns the wish that the store has for this hold. Returns nothing after an error, because the
-/// next reading may succeed. A user without the necessary rights never gets a wish.
+/// Returns the wish that the store has for this hold. Returns nothing after an error, because a
+/// later call may succeed. If the user lacks the necessary rights, no call ever returns a wish.
 asio::awaitable<std::optional<wish>> read_wish(wish_store& from, const held_lock& held) {
     std::optional<wish> found;
     try {

@@ -189,7 +189,7 @@ listing listing_of(const request& done, const std::string& path) {
 
 /// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
 /// that a node does not exist, because a missing chroot must not look like a free lock. The check
-/// ends at the time limit of that request. It is repeated each time, because the chroot may be
+/// ends at the time limit of that request. The check is made each time, because the chroot may be
 /// deleted while clients use it.
 asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
     const std::string& chroot = home->how().chroot;
@@ -201,8 +201,8 @@ asio::awaitable<void> require_chroot(shared_session_client home, shared_request 
     co_await home->settled_by(done, limit);
     if (went_well(*done, answered::no_node, asks))
         co_return;
-    // A server that lags behind may not know yet that the chroot was created. So sync, and ask
-    // again.
+    // Sync and ask again, because a server that lags behind may not know yet that the chroot was
+    // created.
     const shared_request synced = asked(*home, sync_message(chroot));
     done = asked(*home, exists_message(chroot));
     co_await home->settled_by(done, limit);
@@ -244,8 +244,8 @@ asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_n
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // The server answers in order, so when the answer to the list request has come, the
-        // creation is answered, too.
+        // Wait only for the answer to the list request. The server answers in order, so the
+        // creation is answered before.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;
@@ -326,8 +326,8 @@ asio::awaitable<void> kept_session::prove_alive(time_point answer_by) {
     const shared_session_client home = session_client_;
     if (!home->may_end_soon())
         co_return;
-    // If a server answers this write, the session may be proved for long enough. Otherwise resume
-    // the session on a new connection and write again.
+    // Send a write first: its answer may be proof enough that the session still exists. Otherwise
+    // resume the session on a new connection, and send another write.
     co_await confirm({}, answer_by);
     if (!home->may_end_soon())
         co_return;

@@ -235,7 +235,8 @@ void compose_digest(std::string& out, const credentials& who) {
     jute_writer to{out};
     to.number(number_of::authentication).number(as_number(opcode::authenticate));
     to.number(0).text("digest");
-    // Append the parts one by one. A joined string would leave a copy of the password in memory.
+    // Append the parts one by one, because a joined string would leave a copy of the password in
+    // memory.
     to.number(static_cast<std::int32_t>(who.user.size() + 1 + password.size()));
     out.append(who.user).append(":").append(password);
     end_frame(out, begun_at);

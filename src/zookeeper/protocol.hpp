@@ -19,8 +19,8 @@
 
 namespace holdfast::zookeeper {
 
-// Jute, the encoding of ZooKeeper: big-endian numbers, and texts and lists with their length in
-// front.
+// Reader and writer for Jute, the encoding of ZooKeeper. Numbers are big-endian. Texts and lists
+// begin with their length.
 
 /// Writer that appends to a string.
 class jute_writer {
@@ -79,13 +79,13 @@ private:
     std::size_t taken_ = 0; // number of bytes of buffer_ that were already returned
 };
 
-/// The next two functions write a frame. Call begin_frame(), append the content, and pass the
-/// result of begin_frame() to end_frame().
+/// Functions that write a frame. Call begin_frame(), append the content, and pass the result of
+/// begin_frame() to end_frame().
 std::size_t begin_frame(std::string& out);
 void end_frame(std::string& out, std::size_t begun_at);
 
 // Messages of a session: requests (without their frame and number), and readers of answers. All
-// readers throw `net::failure` (protocol) if the bytes make no sense.
+// readers throw `net::failure` (protocol) if the bytes are not a valid message.
 
 enum class opcode : std::int32_t {
     remove = 2,
@@ -137,7 +137,8 @@ message create_message(std::string_view path, std::string_view data, node_mode, 
 message remove_message(std::string_view path);
 message exists_message(std::string_view path);
 message get_message(std::string_view path, bool watched);
-/// The server refuses the request if the version of the data is not `version`; -1: any version.
+/// The server refuses the request if the version of the data is not `version`. With -1, every
+/// version is accepted.
 message set_message(std::string_view path, std::string_view data, std::int32_t version = -1);
 message list_message(std::string_view path, bool watched);
 message sync_message(std::string_view path);

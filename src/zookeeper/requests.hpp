@@ -47,7 +47,7 @@ struct request {
     /// the move assignment of Boost 1.81 recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume{};
-    /// Calling thread that waits for this request itself. Null: there is none.
+    /// Calling thread that waits for this request itself. Null if there is no such thread.
     zookeeper::inline_caller* inline_caller = nullptr;
     std::optional<runtime::monitor::load> under_way{};
 };
@@ -75,7 +75,7 @@ public:
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
         /// Time at which the request was sent, if the frame says that the request was executed.
-        /// Empty: the server refused the request, or the frame is not an answer.
+        /// Empty if the server refused the request, or if the frame is not an answer.
         std::optional<time_point> done{};
         bool is_write = false; ///< true: the request was a write
         std::int32_t error = 0;
@@ -126,7 +126,7 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        /// Callback of the watcher. Empty: it was called already, or the watcher was removed.
+        /// Callback of the watcher. Empty if it was called already, or if the watcher was removed.
         std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;

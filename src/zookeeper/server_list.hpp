@@ -44,7 +44,7 @@ public:
     /// Returns whether all servers have failed since a server last worked.
     bool all_failed() const { return failed_ >= servers_.size(); }
 
-    /// Notes that the current server has worked for a while.
+    /// Records that the current server has worked for a while.
     void served();
 
 private:

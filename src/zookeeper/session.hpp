@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private interface below src/store/zookeeper: one session at an ensemble, and its requests. Code
-// above it does not know connections, servers or frames. Tests implement this interface with a
-// model. Another client library could implement it, too (docs/adr says why holdfast has its own
-// client).
+// Interface between src/store/zookeeper and the ensemble: one session at an ensemble, and its
+// requests. The store uses only this interface, and no connections, servers or frames. Tests
+// implement the interface with a model. Another client library could implement it, too (docs/adr
+// says why holdfast has its own client).
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -31,7 +31,7 @@ enum class node_mode : std::int32_t {
 struct node_stat {
     std::int64_t czxid = 0; ///< zxid of the transaction that created the node
     std::int64_t mzxid = 0;
-    /// Id of the session that owns the ephemeral node. 0: the node is not ephemeral.
+    /// Id of the session that owns the ephemeral node. 0 if the node is not ephemeral.
     std::int64_t ephemeral_owner = 0;
     std::int64_t made_at = 0; ///< creation time, in ms since 1970 by the leader's clock
     std::int32_t version = 0;
@@ -58,7 +58,7 @@ struct created_node {
     node_stat stat{};
 };
 
-/// Names of a node's children, unordered. Empty optional: the node does not exist.
+/// Names of a node's children, without an order. The optional is empty if the node does not exist.
 using listing = std::optional<std::vector<std::string>>;
 
 /// State of a session at one moment.
@@ -75,7 +75,7 @@ struct session_state {
 /// Report of one server of the list about itself.
 struct server_seen {
     std::string address{};
-    /// Why the server serves no clients, or did not reply. Empty: the server serves clients.
+    /// Why the server serves no clients, or did not reply. Empty if the server serves clients.
     std::string trouble{};
     duration delay{};   ///< delay of the server's answer, without the time to connect
     std::string role{}; ///< "leader", "follower", "observer" or "standalone"; empty: not reported
@@ -167,8 +167,8 @@ public:
     /// the session is resumed or has ended. Changes between two watches are not reported, so after
     /// a ring, watch the node again and read it. Returns null if the node does not exist.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path, alarm& wake) = 0;
-    /// Does the same as the other `watch_node`, but calls the callback `whom` instead of ringing an
-    /// alarm.
+    /// Watches a node as the other `watch_node` does, but calls the callback `whom` instead of
+    /// ringing an alarm.
     virtual asio::awaitable<std::unique_ptr<watch>> watch_node(std::string path,
                                                                std::function<void()> whom) = 0;
     /// Result of watching the children of a node: the present children, and the watch. The alarm

@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // The list removes the empty entry at the next event.
+    // Leave the empty entry in the list, which removes it at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:
@@ -214,7 +214,8 @@ void session_client::meet(const welcome& told, time_point sent_at) {
         fresh_ = true;
         return;
     }
-    // Some servers do not say that they do not know a session. They grant another session instead.
+    // Compare the granted session with the requested session, because some servers grant another
+    // session if they do not know the requested one.
     if (!granted || told.id != session_.id) {
         end_session(false);
         throw session_has_ended{};
@@ -246,7 +247,8 @@ void session_client::conversation_begins() {
     connected_since_ = last_heard_ = last_asked_ = heartbeat_due_ = home_.time.now();
     leaves_ = false;
     const bool opened = std::exchange(fresh_, false);
-    // The ensemble opens a session with a write, but resumes it without one.
+    // Count only the opening of a session as a write, because the ensemble resumes a session
+    // without a write.
     last_write_ = opened ? connected_since_ : time_point::min();
     connectivity_.back(address());
     trouble_.reset();
@@ -512,8 +514,8 @@ void session_client::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler has thrown an exception. As usual in Asio, the function
-        // that runs the executor must throw it. The exception must not end this loop.
+        // The user's completion handler has thrown an exception. Let the function that runs the
+        // executor throw this exception, as usual in Asio. The exception must not end this loop.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(home_.executor, std::move(throw_again));
     }
@@ -561,8 +563,8 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 // operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the calling thread's `inline_call` (the time that it spends in the client's monitor) if
-/// the thread may run its request itself. Otherwise returns null.
+/// Returns the `inline_call` of the calling thread if this thread is inside the client's monitor
+/// and may run its request itself. Otherwise returns null.
 runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
@@ -767,8 +769,7 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// The function below connects to each server over a connection of its own, to report on the
-// ensemble.
+// Function that reports on the ensemble. It asks each server over a separate connection.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

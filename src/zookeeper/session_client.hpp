@@ -48,7 +48,7 @@ public:
 
     /// Wakes the thread, because its request is settled or because the thread must read the socket
     /// now. The thread may also wake without a reason. `by` is the inline caller that wakes this
-    /// thread; null: the background thread wakes it.
+    /// thread. It is null if the background thread wakes it.
     void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();
@@ -116,7 +116,7 @@ public:
 
     /// Waits until the request is settled. Throws `net::failure` if the request got no answer.
     asio::awaitable<void> settled(shared_request);
-    /// Does the same as `settled`, but waits no longer than until `limit`.
+    /// Waits as settled() does, but not beyond the time `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
 
     /// Returns a watch for the request. The server sets the watch only if it answers the request
@@ -146,8 +146,8 @@ private:
     /// Maximum number of bytes in one write. Requests beyond this size stay in the queue, where
     /// they can still be given up at their deadline.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// An unused session is closed after this time, or after two session timeouts if they are
-    /// longer.
+    /// Time after which an unused session is closed. If two session timeouts are longer, the
+    /// session is closed after these.
     static constexpr duration idle_most = std::chrono::minutes{1};
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
@@ -164,7 +164,7 @@ private:
     using shared_connection = std::shared_ptr<connection>;
     using listener = std::shared_ptr<std::function<void(session_news)>>;
 
-    // Functions for the session.
+    // Functions that open, resume and close the session.
     void connect();
     asio::awaitable<void> keep_connected(std::shared_ptr<void> keep);
     asio::awaitable<std::optional<net::failure>> establish(connection&);
@@ -185,7 +185,7 @@ private:
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
-    // Functions for requests and answers.
+    // Functions that send requests and read answers.
     asio::awaitable<net::failure> converse(connection&);
     asio::awaitable<void> finish_sending(std::shared_ptr<void> keep, shared_connection);
     void flush_soon();
@@ -212,7 +212,7 @@ private:
     // Function that uses an extra connection to a server, outside the session.
     asio::awaitable<server_seen> ask_for_facts(std::size_t number);
 
-    // Functions for timeouts and heartbeats.
+    // Functions that check timeouts and send heartbeats.
     void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     void limit_reached(time_point now);

@@ -17,8 +17,8 @@ namespace holdfast::zookeeper {
 /// Calculates until when the ensemble has surely not ended a session. The result is a time of the
 /// client's own clock.
 ///
-/// The leader ends a session if it hears nothing from the session for the session's timeout. An
-/// answer alone does not prove that the leader has heard from the session, for two reasons:
+/// The leader ends a session if it receives nothing for the session during the session's timeout.
+/// An answer alone does not prove that the leader has heard from the session, for two reasons:
 ///
 /// 1. A follower answers reads and pings itself. It tells the leader about its sessions only when
 ///    the leader asks, once every half tick. If the follower dies before the leader asks, the
@@ -45,10 +45,10 @@ public:
     void opened(time_point sent_at, duration timeout);
     void resumed(time_point sent_at, duration timeout);
 
-    /// Notes an answer to any request of the current connection. Call the function in the order of
-    /// the answers.
+    /// Records an answer to any request of the current connection. Call the function in the order
+    /// of the answers.
     void answered(time_point sent_at, time_point now);
-    /// Notes that the server has answered a write. Also call `answered` for this answer, after this
+    /// Records that the server has answered a write. Call `answered` for the same answer after this
     /// call.
     void write_answered(time_point sent_at);
 
@@ -66,7 +66,8 @@ private:
     duration timeout_{};
     // Sending time of the newest request that has extended the session.
     std::optional<time_point> counted_;
-    // Time at which the session was resumed. The next write makes it extend the session.
+    // Time at which the session was resumed. When the next write is answered, the session counts as
+    // extended from this time.
     std::optional<time_point> resumed_;
 
     struct request {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lock server inside the process, for tests of applications. It belongs to the component
-// holdfast::testing. The simulation and the conformance tests of holdfast also use this server:
-// they compare the other stores with it.
+// holdfast::testing. The simulation of holdfast also uses this server, and the conformance tests
+// compare the other stores with it.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -19,7 +19,7 @@ namespace holdfast::memory {
 
 class server_group; // private to src/store/memory
 
-/// Faults of one request between a client and the server. The default is no fault.
+/// Faults of one request between a client and the server. By default, a request has no faults.
 struct fate {
     /// Time that the request needs to reach the server. If this time is longer than the request's
     /// timeout, the client gives up first, and the server executes the request after that.
@@ -28,17 +28,17 @@ struct fate {
     bool request_lost = false; ///< the request is lost: never executed, and no reply is sent
     bool answer_lost = false;  ///< the request is executed, but its reply is lost
     bool refused = false; ///< the request fails at once with `errc::unreachable` and is never sent
-    /// Time from the sending of the request until the connection breaks. The client gets no reply.
-    /// The server may still execute the request.
+    /// If set, the connection breaks when this time has passed since the request was sent. The
+    /// client gets no reply, but the server may still execute the request.
     std::optional<duration> cut_off{};
     /// If set, the server executes the request twice, with this time between the executions.
     std::optional<duration> executed_again{};
     bool wake_up_lost = false; ///< the next notification of this client is lost
-    /// The request is never sent. It fails at once with `errc::overloaded`, as if the client's
-    /// request queue were full.
+    /// If true, the request is not sent and fails at once with `errc::overloaded`, as if the
+    /// client's request queue were full.
     bool overloaded = false;
     bool denied = false; ///< the server replies `errc::refused` and does nothing
-    /// For renewals: the server replies `errc::refused` for the holds with these indexes.
+    /// For a renewal: indexes of the holds for which the server replies `errc::refused`.
     std::vector<std::size_t> denied_holds{};
 };
 
@@ -46,7 +46,7 @@ struct fate {
 /// from a counter; if the attempt may have taken permits, `release` gives them back.
 enum class verb { look, renew, release, inspect, force, count, change };
 
-/// One request, as it is sent. Valid during the call only.
+/// Description of one request. It is valid only during the call that gets it.
 struct request {
     verb what;
     std::string_view name{}; ///< name of the lock, or of the first lock if the request has several
@@ -57,9 +57,9 @@ struct request {
 
 using fault_function = std::function<fate(const request&)>;
 
-/// Function that returns how long after an announcement a client learns of the new primary. Empty:
-/// the client misses the announcement. It then learns of the new primary only if it sends a request
-/// to a machine that is a replica by then.
+/// Function that returns how long after an announcement a client learns of the new primary. If the
+/// function returns nothing, the client misses the announcement. The client then learns of the new
+/// primary only if it sends a request to a machine that is a replica by then.
 using notice_function = std::function<std::optional<duration>()>;
 
 /// Settings of one client's connection to the server. The two functions are called on the executor
@@ -67,8 +67,8 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement of a new primary. Empty: the client learns of each announcement
-    /// at once.
+    /// Called for each announcement of a new primary. If the function is empty, the client learns
+    /// of each announcement at once.
     notice_function notices{};
 };
 
@@ -117,14 +117,14 @@ public:
     /// because a server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
-    // Each machine of the server has its own clock. The clock of the primary decides when a lease
-    // expires and whether a request arrives after its deadline. A replica receives the expiry times
-    // as times on the primary's clock.
+    // Functions for the clocks. Each machine of the server has its own clock. The clock of the
+    // primary decides when a lease expires and whether a request arrives after its deadline. A
+    // replica receives the expiry times as times on the primary's clock.
     void step_clock(duration); ///< moves the primary's clock at once, forward or back
     void step_clock(std::size_t machine, duration);
 
-    // The machines have numbers, starting with 0. The functions below throw `std::out_of_range` if
-    // no machine has the given number.
+    // Functions for machines and replicas. The machines have numbers, starting with 0. The
+    // functions throw `std::out_of_range` if no machine has the given number.
 
     /// Adds `count` replicas of the primary. Each write reaches them after `lag`, and their
     /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
@@ -142,17 +142,19 @@ public:
     /// of the new primary; it continues with its other replicas.
     void promote(std::size_t machine);
     /// Makes a machine a replica of the primary. The primary sends the machine a full copy; the
-    /// machine keeps its old data until the copy has arrived. It tells clients that it takes no
-    /// writes. Throws `std::logic_error` for the primary: promote another machine first.
+    /// machine keeps its old data until the copy has arrived. The machine replies to clients that
+    /// it takes no writes. Throws `std::logic_error` if the machine is the primary: promote another
+    /// machine first.
     void demote(std::size_t machine);
-    /// Restarts a machine without its data, and notifies nobody. A replica stays empty until it has
-    /// received a full copy. If the primary is restarted, its replicas become empty, too.
+    /// Restarts a machine without its data. No client is notified. A replica stays empty until it
+    /// has received a full copy. If the primary is restarted, its replicas become empty, too.
     void restart_empty(std::size_t machine);
 
-    // The following functions work on the primary.
+    // Functions that change the data of the primary.
 
     /// Makes the primary forget every lock, counter and remembered request, like a server that
-    /// restarts without its data. Notifies nobody. Replies then report the time of this restart.
+    /// restarts without its data. No client is notified. Later replies report the time of this
+    /// restart.
     void restart_empty();
     bool evict(const lock_name&); ///< forgets one lock, notifies nobody
     /// Gives the lock to a foreign owner (not a client of this server), even if another owner holds

@@ -62,9 +62,10 @@ struct options {
 ///
 /// The function `label_text` makes every value fit for a label.
 ///
-/// Ownership: the clients share ownership of the collector, and the Exposer refers to it weakly. So
-/// the caller must keep it as long as it is exposed. Thread safety: any thread may call every
-/// member. Do not use a collector in a child process after fork(): create a new one there.
+/// Ownership: the clients share ownership of the collector, but the Exposer does not own it (it has
+/// a weak pointer). So the caller must keep the collector as long as it is exposed. Thread safety:
+/// any thread may call every member. Do not use a collector in a child process after fork(): create
+/// a new collector there.
 class HOLDFAST_EXPORT collector final : public observer, public prometheus::Collectable {
 public:
     /// Throws `std::invalid_argument` if the bounds of buckets are not in increasing order.

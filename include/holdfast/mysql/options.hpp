@@ -26,39 +26,45 @@ namespace holdfast::mysql {
 /// Every length of time is in whole milliseconds, within the bounds that its comment gives.
 /// `make_store` throws for a value outside the bounds; the text names the field.
 struct options {
-    /// The primary and the servers that may replace it: 1 to 64, tried in this order. The default
-    /// port is 3306.
+    /// The primary server and the servers that may replace it: 1 to 64. The client tries the
+    /// servers in this order. The default port is 3306.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
     std::string unix_socket{}; ///< path of a unix socket; if it is set, `servers` are not used
     std::string schema{};      ///< database that contains the tables; never empty
     /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
 
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
-    /// File with the server's public key (PEM). It encrypts the password on a connection without
-    /// TLS (`caching_sha2_password`). Empty: the client accepts any key that the other side sends.
+    /// File with the server's public key (PEM). On a connection without TLS, the client encrypts
+    /// the password with this key (`caching_sha2_password`). If empty, the client accepts any key
+    /// that the other side sends.
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    /// Gives the user and the password if the fields `user` and `password` are empty.
+    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// `password` are empty.
     credential_provider credentials{};
 
-    /// `connections_max`: number of connections that requests share, 1 to 1000.
-    /// `wait_connections_max`: number of connections for waiters, 0 to 1000. On each of these, one
-    /// waiter waits for a notification; all other waiters poll.
+    /// Limits of the connections. `connections_max`: maximum number of connections that requests
+    /// share, 1 to 1000. `wait_connections_max`: maximum number of connections for waiters, 0 to
+    /// 1000. On each connection for waiters, one waiter waits for a notification; all other waiters
+    /// poll.
     std::size_t connections_max = 8;
     std::size_t wait_connections_max = 8;
-    /// True: waiters use user locks (`GET_LOCK`) as notifications. False: all waiters poll. User
-    /// locks are never used on Galera and other clusters where each server has its own user locks.
+    /// Whether a release may wake a waiter by a user lock (`GET_LOCK`). If false, all waiters poll.
+    /// User locks are never used on Galera and other clusters where each server has its own user
+    /// locks.
     bool bell = true;
-    /// True: from time to time, this client deletes rows that were not used for a day.
+    /// Whether this client deletes, from time to time, the rows that were not used for a day.
     bool sweep = false;
 
-    /// Timeout for address lookup, connect and login together; rounded up to seconds. 1 ms to 1
-    /// day.
+    /// Timeout for the lookup of the address, the connection and the login together; rounded up to
+    /// seconds. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request, from entering the queue to the reply. 1 ms to 1 day.
+    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
+    /// ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
     /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.

@@ -10,7 +10,7 @@
 namespace holdfast::mysql {
 
 /// Returns an SQL statement (a *guard*) that ties a transaction of yours, in the same database, to
-/// a lease. Run it first in the transaction:
+/// a lease. Run the guard as the first statement of the transaction:
 ///
 ///     START TRANSACTION;  <guard>;  UPDATE stock …;  COMMIT;
 ///
@@ -19,7 +19,7 @@ namespace holdfast::mysql {
 /// the number of changed rows, so you can check either. Your writes in the transaction are
 /// committed while you hold the lock, or not at all.
 ///
-/// *If it matches no row*, the lease has ended: roll back.
+/// *If the statement matches no row*, the lease has ended: roll back.
 ///
 /// - Commit before you unlock: the release waits for the end of the transaction, and fails after
 ///   some seconds.
@@ -28,7 +28,8 @@ namespace holdfast::mysql {
 ///   removed the guard: roll back, and start again with a guard.
 /// - Outside a transaction the statement protects nothing. MariaDB then reports "no row"; MySQL
 ///   cannot detect it.
-/// - After this call the lease is released at the store, and not handed over within this client.
+/// - After this call, the client releases the lease at the store, and does not hand it over to
+///   another of its callers.
 ///
 /// `table` is the table name from the options. If your connection uses another schema, put the
 /// table's schema before the name: "shop.holdfast_lock". The lease must be exclusive (a mutex, a

@@ -37,8 +37,8 @@ struct sentinel_options {
     std::string user{};
     secret password{};
     std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
-    /// True: the client never sends the login of the Redis servers to the Sentinels. If `user` and
-    /// `password` are both empty, the client then does not log in at the Sentinels.
+    /// If true, the client never sends the user and password of the Redis servers to the Sentinels.
+    /// If `user` and `password` are both empty, too, the client does not log in to the Sentinels.
     bool own_login = false;
 };
 
@@ -48,7 +48,8 @@ struct cluster_options {
     std::vector<server_address> addresses{};
 };
 
-/// How releases are published and received. All programs must use the same form, or `both`.
+/// Forms of the messages that report releases to waiters. All programs must use the same form, or
+/// `both`.
 enum class pubsub_form : std::uint8_t {
     /// Sharded in a cluster whose servers support sharded channels (7.0 and later), else plain.
     automatic,
@@ -73,24 +74,27 @@ struct options {
     std::optional<sentinel_options> sentinel{}; ///< if set, `host` and `port` are not used
     /// If this is set, `host` and `port` are not used, and `database` must be 0.
     std::optional<cluster_options> cluster{};
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// Gives the user and the password if the fields `user` and `password` are empty.
+    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// `password` are empty.
     credential_provider credentials{};
 
     /// Number of the database that stores the locks. All databases of a server share the
     /// notification channels.
     std::uint32_t database = 0;
 
-    // Every length of time below is in whole milliseconds, except `polling`, which is in
+    // Fields with lengths of time. They are in whole milliseconds, except `polling`, which is in
     // microseconds. `make_store` throws for a value outside the bounds; the text names the field.
 
-    /// Timeout for address lookup, connect and login together. 1 ms to 1 day.
+    /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request, from entering the queue to the reply. 1 ms to 1 day.
+    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
+    /// ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
     /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
@@ -104,18 +108,19 @@ struct options {
     /// second, or a third of `command_timeout` if that is less.
     duration replica_timeout = std::chrono::seconds{1};
 
-    /// Interval of the lookups of the server's name while the client is connected. If the name has
-    /// a new address, the client changes to that address. Zero: the name is looked up only for each
-    /// new connection. 0 ms to 1 day.
+    /// Time between two lookups of the server's name while the client is connected. If the name has
+    /// a new address, the client changes to that address. With zero, the client looks up the name
+    /// only for each new connection. 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
     /// Interval at which the client asks for the slot map of a cluster, while it has locks or
-    /// waiters. If a server reports a change, the client asks for the map at once. 100 ms to 1 day.
+    /// waiters. If a server reports a change, the client asks for the map without delay. 100 ms to
+    /// 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// True: a release grants a `mutex`, a `recursive_mutex` or a `fenced_mutex` to the client that
-    /// has waited longest, in the same step, and notifies only this client. With many waiting
-    /// clients, this is several times as fast, and each client gets its turn. False: a release
+    /// If true, a release grants a `mutex`, a `recursive_mutex` or a `fenced_mutex` to the client
+    /// that has waited longest, in the same step, and notifies only this client. If many clients
+    /// wait, this is several times as fast, and each client gets its turn. If false, a release
     /// notifies all waiting clients, and the first request gets the lock. Clients with both
     /// settings, and JVMs, may use the same lock. docs/protocol/mutex.md has the rules.
     bool direct_hand_off = false;
@@ -123,29 +128,30 @@ struct options {
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
-    /// How long a dead JVM keeps its place in the queue of a fair lock; the waiters after it wait
+    /// How long a dead JVM keeps its place in the queue of a fair lock. The waiters after it wait
     /// for this time. Set it to the JVMs' `fairLockWaitTimeout`, or to the longest wait time of
-    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place when it
-    /// was first for this time, and a holdfast waiter behind it may be overtaken. 1 ms to 1 day.
+    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place after it
+    /// has been first in the queue for this time, and a holdfast waiter behind it may be overtaken.
+    /// 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which a `leased_semaphore` stores its permits, and a `rate_limiter` stores the
     /// permits that were taken. Use the same format in all programs. If a semaphore has permits in
     /// another format, calls fail with `refused`. If a limiter has records in another format,
-    /// holdfast counts them, but JVMs count the records of holdfast wrongly.
+    /// holdfast counts these records correctly, but JVMs count the records of holdfast wrongly.
     redisson_form redisson = redisson_form::v3_17;
 
     /// Maximum number of additional connections for blocking calls. Each connection serves one
     /// blocking call at a time: the calling thread itself writes to it and reads from it. The
     /// client opens these connections on demand, and closes each after ten seconds without use. If
-    /// all are in use, further calls use the shared connection. Zero: all calls use the shared
+    /// all are in use, further calls use the shared connection. With zero, all calls use the shared
     /// connection. At most 1000.
     std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls the socket for its reply before it sleeps. Polling halves
     /// the round-trip time on one machine, but keeps a core busy. Threads poll only if some cores
-    /// are idle, and if replies usually arrive within this time. Zero: threads never poll. 0 us to
-    /// 10 ms.
+    /// are idle, and if replies usually arrive within this time. With zero, threads never poll. 0
+    /// us to 10 ms.
     std::chrono::microseconds polling{100};
 
     /// Maximum number of requests that are queued or in flight, per connection.

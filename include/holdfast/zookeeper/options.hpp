@@ -23,7 +23,7 @@ enum class node_form : std::uint8_t {
     kazoo,   ///< `<uuid>__lock__<n>`: kazoo's Lock, ReadLock, WriteLock
 };
 
-/// Clients that may read, delete and create the nodes below `root`. Use the same value in all
+/// Which clients may read, create and delete the nodes below `root`. Use the same value in all
 /// programs.
 enum class node_acl : std::uint8_t {
     open,    ///< everybody; the default of Curator and kazoo
@@ -41,34 +41,38 @@ struct options {
     /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
     /// at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
-    /// Path that already exists at the servers; all other paths are relative to it. Empty: paths
+    /// Path that already exists at the servers; all other paths are relative to it. If empty, paths
     /// begin at the root of the ensemble.
     std::string chroot{};
 
     /// Path below which the client creates its lock nodes. The client creates the path when it is
-    /// needed. Use a new path after the ensemble was restored or emptied; otherwise fencing tokens
-    /// become smaller.
+    /// needed. If the ensemble was restored from a backup or was emptied, use a new path; otherwise
+    /// new fencing tokens are smaller than old tokens.
     std::string root = "/holdfast";
-    /// True: the name of a lock is its path, as in Curator, and `root` is not used.
+    /// If true, the name of a lock is its path, as in Curator, and `root` is not used.
     bool names_are_paths = false;
     node_form form = node_form::curator;
     node_acl acl = node_acl::open;
 
-    /// Empty: no TLS, so anyone on the network path can read and change traffic.
+    /// If empty, the client does not use TLS, so anyone on the network path can read and change
+    /// traffic.
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    /// Gives the user and the password if the fields `user` and `password` are empty.
+    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// `password` are empty.
     credential_provider credentials{};
 
     /// Session timeout: how long a session, and with it each hold, survives a client that has died.
-    /// The ensemble limits it to its own bounds, usually 4 to 40 s. Zero: the client's
-    /// `lease_time`. 0 ms, or 100 ms to 1 day.
+    /// The ensemble limits the timeout to its own bounds, usually 4 to 40 s. With zero, the client
+    /// requests its `lease_time`. 0 ms, or 100 ms to 1 day.
     duration session_timeout{};
 
-    /// Timeout for address lookup, connect and opening the session together. 1 ms to 1 day.
+    /// Timeout for the lookup of the address, the connection and the opening of the session
+    /// together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request, from entering the queue to the reply. 1 ms to 1 day.
+    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
+    /// ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
     /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
     /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.

@@ -10,8 +10,8 @@
 #include <mysql.h>
 
 /// Table of the functions of libmariadb that this component calls: result, name, parameters,
-/// arguments. If a function is missing here, the linker asks for libmariadb itself; a test of the
-/// program detects this.
+/// arguments. If a function is missing in this table, the linker links libmariadb itself; a test of
+/// the program detects this.
 #define HOLDFAST_FORWARDED(F)                                                                      \
     F(my_ulonglong, mysql_affected_rows, (MYSQL * my), (my))                                       \
     F(void, mysql_close, (MYSQL * my), (my))                                                       \
@@ -59,8 +59,8 @@ struct loaded_library {
     std::string objection{};
 };
 
-/// Loads the library. It is never unloaded, because OpenSSL runs cleanup code when the program
-/// exits.
+/// Loads the library. The library is never unloaded, because OpenSSL runs cleanup code when the
+/// program exits.
 loaded_library load() {
     loaded_library made{.handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
     if (made.handle == nullptr) {

@@ -8,9 +8,9 @@
 namespace holdfast::net {
 namespace {
 
-/// Folders in which the TLS module is searched. They are the folder of this library or program
-/// ("$ORIGIN") and the folder of the installation. With "$ORIGIN", an installation can be moved.
-/// Environment variables cannot add folders.
+/// Folders in which the TLS module is searched: the folder of this library or program ("$ORIGIN")
+/// and the folder of the installation. Because of "$ORIGIN", an installation can be moved to
+/// another folder. Environment variables cannot add folders.
 constexpr std::array folders{HOLDFAST_TLS_FOLDERS};
 
 std::string not_loaded(const std::string& reasons) {
@@ -37,7 +37,7 @@ holdfast_tls_maker* load(std::string& reasons) {
 maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
                               std::unique_ptr<tls_engine>& made) {
     std::string reasons;
-    // If the module is loaded already, load() only finds it.
+    // If the module is loaded already, load() only returns its function.
     holdfast_tls_maker* const make = load(reasons);
     if (!make)
         return tls_trouble{store_errc::tls_failed, not_loaded(reasons)};

@@ -181,7 +181,7 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // A TLS 1.2 server that requires a client certificate and gets none sends only this alert.
+    // A TLS 1.2 server sends only this alert if it requires a client certificate and gets none.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};
@@ -237,7 +237,8 @@ maybe_trouble openssl_session::open(std::string_view received, std::string_view&
         take_in(received);
         if (!established_)
             shake_hands();
-        // The call of read_into_plain() may move the buffer plain_ to other memory.
+        // Create the view after read_into_plain(), because this call may move the buffer plain_ to
+        // other memory.
         const std::size_t size = established_ ? read_into_plain() : 0;
         said = std::string_view{plain_}.substr(0, size);
     });

@@ -34,16 +34,17 @@ using owned_ssl = std::unique_ptr<SSL, freed_by<SSL_free>>;
 using owned_store = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
 using owned_names = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 
-// Functions that translate OpenSSL's errors into texts that tell the user what to do.
+// Functions that translate OpenSSL's errors into texts with advice for the user.
 
-/// Returns why the verification failed.
+/// Returns why the verification of the server's certificate failed.
 std::string objection_of(X509_STORE_CTX&);
 
 /// Returns the error that OpenSSL has just reported for this session. `objection` is the reason why
 /// the server's certificate was refused, or is empty.
 tls_trouble trouble_of(const SSL&, const std::string& objection);
 
-/// Runs `work`. Returns its error, or nothing after success. No exception leaves this function.
+/// Runs `work`. Returns the error of `work`, or nothing after success. No exception leaves this
+/// function.
 template <typename Work>
 maybe_trouble trouble_in(const Work& work) noexcept {
     try {

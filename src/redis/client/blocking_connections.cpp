@@ -56,8 +56,9 @@ blocking_connection::~blocking_connection() {
 bool blocking_connection::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // With TLS, the server sends TLS records between replies, so received bytes without a request
-    // are normal. Without TLS, such bytes mean that the connection cannot be used any more.
+    // Received bytes that belong to no request mean that the connection cannot be used any more.
+    // With TLS, however, such bytes are normal, because the server sends TLS records between
+    // replies.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
@@ -125,7 +126,7 @@ void blocking_connection::exchange(runtime::inline_call& caller, duration timeou
     std::rethrow_exception(failed);
 }
 
-/// Stores the reply, with its times, in the request that it belongs to.
+/// Stores the reply, with its times, in the request to which the reply belongs.
 void blocking_connection::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
@@ -141,8 +142,8 @@ void blocking_connection::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Writes the request and reads its reply. Runs outside the client's monitor (mutual exclusion), so
-// it uses only the members of this blocking connection.
+// Writes the request and reads its reply. The function runs outside the client's monitor (the mutex
+// of the client), so it uses only the members of this blocking connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -181,8 +182,8 @@ void blocking_connection::collect() {
               (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
-/// Gives the replies that were read early (`early_`) to their requests, in the order in which the
-/// requests were sent.
+/// Gives the replies in `early_` (replies that were read but not yet given to their requests) to
+/// these requests, in the order in which the requests were sent.
 void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
@@ -380,8 +381,8 @@ void blocking_connections::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Watches for missing replies in the background, because a thread that waits on a blocking
-/// connection cannot do so.
+/// Checks in the background for replies that are missing too long, because a thread that waits on a
+/// blocking connection cannot check this itself.
 asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -411,8 +412,8 @@ std::optional<time_point> blocking_connections::owed_since() const {
     return first;
 }
 
-// Only marks the blocking connections, because the caller may be iterating over them; sweep_soon()
-// ends them later.
+// Only marks the blocking connections. sweep_soon() ends them later, because the caller may be
+// iterating over them now.
 void blocking_connections::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -477,7 +478,8 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call must change nothing: it may come from the destructor, on any thread.
+    // A second call of this function must change nothing, because it may come from the destructor,
+    // on any thread.
     if (closed_)
         return;
     closed_ = true;

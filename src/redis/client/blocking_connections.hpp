@@ -23,9 +23,9 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time. The calling thread itself writes the request and
-/// reads the reply, so it need not wait for another thread to wake it. While it waits for the
-/// reply, it is outside the client's monitor (mutual exclusion). It does everything else inside the
-/// monitor.
+/// reads the reply, so it need not wait for another thread to wake it. While the thread waits for
+/// the reply, it is outside the client's monitor (the mutex of the client). It does everything else
+/// inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
     /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
@@ -33,7 +33,8 @@ public:
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
 
-    /// Returns false if the server is known to have closed the connection.
+    /// Returns whether the connection can be used. Returns false if it is known that the server has
+    /// closed the connection.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be
@@ -114,8 +115,8 @@ private:
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Reason why replies are ignored. It is used only inside the client's monitor; `broken_` is
-    // also used outside.
+    // Reason why replies are ignored. This member is used only inside the client's monitor, while
+    // `broken_` is also used outside of it.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;
@@ -150,8 +151,8 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Starts to wait, in the background, for replies that have not arrived yet. Otherwise they
-    /// would stay unread if there is no later call.
+    /// Starts to wait in the background for replies that have not arrived yet. Otherwise these
+    /// replies would stay unread if no later call follows.
     void collect_soon();
 
     /// Closes each blocking connection as soon as no call uses it. Calls under way still get their

@@ -91,7 +91,8 @@ void command_connection::enqueue(request& asked) {
             if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
                 withdraw(asked);
         });
-    // Only a request that must wait for a connection may stay unsent for long.
+    // Give the limit only to a request that must wait for a connection, because no other request
+    // stays unsent for long.
     const time_point send_until =
         connection_.connected() ? time_point::max() : useful_until(asked.arguments);
     pipeline_.ask(asked, context_->home.time.now(), timeout_, send_until);
@@ -126,8 +127,8 @@ void command_connection::connected(const server_hello& told) {
     meet(told);
 }
 
-// Reports the new connection. The server may have lost holds, so the owners of these holds must ask
-// soon whether they still have them.
+// Reports the new connection to the client. The server may have lost holds, so the client must ask
+// soon whether its holds still exist.
 void command_connection::meet(const server_hello& told) {
     const server_identity_tracker::handshake_result which = identity_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
@@ -241,8 +242,9 @@ void command_connection::confirmation_given(const reply& said) {
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica. The host name or the proxy may lead to the new
-/// primary by then. But this connection would stay at the replica, which refuses every request.
+/// Leaves the server if it has become a replica: otherwise this connection would stay at the
+/// replica, which refuses every request. For the next connection, the host name or the proxy may
+/// lead to the new primary.
 void command_connection::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
@@ -260,9 +262,9 @@ void command_connection::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler has thrown an exception. As usual in Asio, the function
-        // that runs the executor must throw it. The exception must not end the coroutine that
-        // called the handler.
+        // The user's completion handler has thrown an exception. Let the function that runs the
+        // executor throw this exception, as usual in Asio. The exception must not end the coroutine
+        // that called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }

@@ -25,15 +25,16 @@ namespace holdfast::redis {
 class server_identity_tracker {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
-    /// as before. `other_or_unknown`: it is another server, or this is not known.
+    /// as before. `other_or_unknown`: the server is another server, or it is not known whether it
+    /// is.
     enum class handshake_result { first, same, other_or_unknown };
     handshake_result meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records the loss of the connection. The server may have restarted when the next connection
-    /// is made.
+    /// Records the loss of the connection. Until the next connection is made, the server may
+    /// restart.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
@@ -74,7 +75,7 @@ class command_connection final : public std::enable_shared_from_this<command_con
                                  private channel_handler {
 public:
     /// Creates the connection. `replicas` is the number of replicas that must confirm each request
-    /// on this connection. 0: no confirmation is needed.
+    /// on this connection. 0 means that no confirmation is needed.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
@@ -201,8 +202,8 @@ public:
     /// Returns the connection for a request with these options.
     command_connection& pick(const call_options&);
 
-    /// Opens the command connection if it is not open. It is needed because only this connection
-    /// notices the loss of the server.
+    /// Opens the command connection if it is not open. The client needs this connection, because
+    /// only the command connection notices the loss of the server.
     void stay_connected() { usual_.first->stay_connected(); }
 
     bool connected() const { return usual_.first->is_connected(); }

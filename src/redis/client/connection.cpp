@@ -20,8 +20,8 @@ connection::connection(const store_context& home, const options& how)
     , reader_{how.reply_bytes_max,
               how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
-// After a failed write, the connection reads for a while longer. A server that rejects a client
-// sends the reason and closes the connection, without reading anything.
+// After a failed write, the connection continues to read for a while. The reason is that a server
+// that rejects a client sends an error and closes the connection, without reading anything.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
@@ -197,7 +197,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    // Ignore errors here, because a later CLUSTER SLOTS reports the same errors.
+    // Ignore errors of this reply, because a later CLUSTER SLOTS reports the same errors.
     if (asked == step::ask_node)
         told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
     else if (answer.type != reply::kind::error)

@@ -24,8 +24,8 @@
 
 namespace holdfast::redis {
 
-/// One connection, which splits the received bytes into replies. It does not know which request a
-/// reply belongs to.
+/// One connection to a server. It splits the received bytes into replies, but does not know to
+/// which request a reply belongs.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
@@ -35,7 +35,8 @@ public:
     /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// Waits for the next reply, without a timeout. Used only before the connection has a pipeline.
+    /// Waits for the next reply, without a timeout. Call it only before the connection has a
+    /// pipeline.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -159,15 +160,16 @@ public:
     /// Appends the requests to send. Called when the connection can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// Processes the next reply, and may move its content out. Throws `failure` if the reply makes
-    /// no sense; the connection is then ended.
+    /// Processes the next reply, and may move its content out. Throws `failure` if the reply is not
+    /// valid; the connection is then ended.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
     virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
     virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
 
-    /// Returns the object that the connection's coroutines keep alive while they run.
+    /// Returns the object that must live as long as the connection's coroutines run. The coroutines
+    /// share its ownership.
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 
@@ -190,7 +192,7 @@ public:
         return connected_ ? line_->server_clock() : nullptr;
     }
 
-    /// Ends the connection. Opens a new connection if the channel handler still needs it.
+    /// Ends the connection. Opens a new connection if the channel handler still needs a connection.
     void cut(net::failure why);
 
     /// Ends the connection because the server's name has a new address, and opens a new connection
@@ -248,10 +250,10 @@ public:
         , timeout_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(timeout_ / 3, duration{1})} {}
 
-    /// Returns whether any callback receives the report.
+    /// Returns whether there is a callback that gets the report.
     bool is_possible() const { return context_.in_trouble || context_.overdue; }
 
-    /// Returns the time of the next call of look().
+    /// Returns the time at which look() must be called next.
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
@@ -285,8 +287,8 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// True: the user and password belong to other servers. If this server refuses them, the client
-    /// asks it without a login.
+    /// True if the user and password belong to other servers. If this server refuses them, the
+    /// client connects without a login.
     bool may_be_refused;
 };
 

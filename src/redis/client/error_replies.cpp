@@ -34,16 +34,16 @@ constexpr std::array by_first_word{
 constexpr std::array by_beginning{
     meaning{"max number of clients", store_errc::too_many_clients},
     meaning{"Script killed", store_errc::script_killed},
-    // Version 7.0 sends this error of a script.
+    // Redis 7.0 sends this error if it occurs in a script.
     meaning{"The user executing the script can't", store_errc::no_permission},
     meaning{"ACL failure in script", store_errc::no_permission}, // error in a script, since 7.2
-    // The key is a hash of another program.
+    // The error means that the key is a hash of another program.
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
 /// Text in the error of a script that declared no keys. A cluster does not go down while a script
-/// runs. So the refused command was the first command of the script, and the script changed
-/// nothing.
+/// runs, so the refused command was the first command of the script. The script has therefore
+/// changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
 /// Error texts for a key that this node does not serve: of version 7.0 and earlier, of version 8.0,

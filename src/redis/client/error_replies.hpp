@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meaning of the error replies of a server, and the ACL permissions that a refused request lacks.
+// Functions that return the meaning of a server's error reply, and the ACL permissions that a
+// refused request lacks.
 #pragma once
 
 #include "redis/client/resp.hpp"

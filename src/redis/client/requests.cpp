@@ -102,7 +102,7 @@ void pipeline::ask(request& asked, time_point now, duration timeout, time_point 
 }
 
 void pipeline::add_hurried(request& asked) {
-    // The search is short, because a new request nearly always belongs at the end of the list.
+    // Search from the end of the list, because a new request nearly always belongs there.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;

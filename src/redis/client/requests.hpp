@@ -25,8 +25,8 @@
 
 namespace holdfast::redis {
 
-/// Marks a request that is a plain command and not a script. `keys` then contains all words of the
-/// command.
+/// Value that marks a request as a plain command and not a script. `keys` then contains all words
+/// of the command.
 inline constexpr script plain_command{};
 
 /// Appends a WAIT command, which asks how many replicas have the last write of this connection.
@@ -66,7 +66,7 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_options options;
-    /// True: send EVAL instead of EVALSHA, because the server does not know the script.
+    /// Whether to send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
     /// State of the request, used by the pipeline only. `apart` means that the request is in no
@@ -100,7 +100,7 @@ struct request {
 /// Pipelined requests of one connection, in the order of sending.
 class pipeline {
 public:
-    /// Kinds of commands that are sent.
+    /// Kinds of commands that a connection sends.
     enum class question { script, ping, role, asking, wait };
 
     struct written {
@@ -151,7 +151,7 @@ public:
     /// comes.
     void forget(request&);
 
-    /// Removes a request that has timed out.
+    /// Removes a request that has timed out. Its reply is still expected.
     void give_up(request&);
 
     /// Removes all written requests, because their replies are lost with the connection. Returns
@@ -192,14 +192,14 @@ private:
     std::size_t waits_ = 0;        // number of WAIT commands in written_
 };
 
-/// Usual time from the death of a server until another server has replaced it.
+/// Usual time from the failure of a server until another server has replaced it.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
 /// Reports to the user's observer that some locks are at another server now. `told_by` says who
 /// reported the change.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
-/// Set of all calls that pause between two attempts. close() uses the set to wake these calls.
+/// Set of all calls that pause between two attempts. close() wakes all calls of this set.
 class pauses {
 public:
     /// Ends all present and future pauses.
@@ -231,7 +231,8 @@ public:
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    /// Returns until when the call may send another request, or look for the server to send it to.
+    /// Returns the time until which the call may send another request, or look for the right
+    /// server.
     time_point limit() const {
         return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
     }

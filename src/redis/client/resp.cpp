@@ -14,9 +14,9 @@ namespace holdfast::redis {
 /// Functions that hiredis calls for each object of a reply. hiredis is C code, so the functions
 /// must not throw. If a function returns null, hiredis stops parsing.
 struct answer_reader::builder {
-    /// Returns the memory for the next object. Memory is added item by item, so an array that only
-    /// claims to have a million items takes no memory for them. A new item may move the earlier
-    /// items in memory; this does no harm, because they are complete.
+    /// Returns the memory for the next object. Memory is added item by item, so an array that
+    /// announces a million items but does not contain them takes no memory for them. A new item may
+    /// move the earlier items in memory; this does no harm, because the earlier items are complete.
     static reply* place(const redisReadTask* task) {
         auto& reader = *static_cast<answer_reader*>(task->privdata);
         if (!task->parent)

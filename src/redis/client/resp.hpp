@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESP2, the protocol of the servers: the writer of requests, the parser of replies, functions that
-// read the values in a reply, and the type of a Lua script.
+// RESP2, the protocol of the servers. This file has the writer of requests, the parser of replies,
+// functions that read the values in a reply, and the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -54,8 +54,8 @@ struct reply {
     std::string confirmation_refused{};
 
     /// Estimate of the clock of the server that replied. Code that reads a reply with the server's
-    /// time may improve the estimate. Each connection has its own estimate. Null: the reply did not
-    /// come over a connection.
+    /// time may improve the estimate. Each connection has its own estimate. Null if the reply did
+    /// not come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
@@ -119,7 +119,8 @@ public:
     static constexpr std::size_t depth_max = 16;
     /// Maximum length of a line in bytes. In RESP2, every item except a bulk string is one line.
     static constexpr std::size_t line_bytes_max = 32 * 1024;
-    // Usual number of items in a script's reply. Memory for them is reserved at once.
+    // Usual number of items in a script's reply. Memory for this number of items is reserved at
+    // once.
     static constexpr std::size_t items_usual = 4;
 
     explicit answer_reader(std::size_t reply_bytes_max, std::size_t items = items_max);
@@ -146,7 +147,7 @@ private:
     std::size_t items_max_;
     std::size_t body_left_ = 0;  // missing bytes of a bulk string and its line end
     std::size_t line_bytes_ = 0; // length of the present line so far
-    // First bytes of the line. They are enough for the head of a bulk string.
+    // First bytes of the present line, as many as the head of a bulk string can have.
     std::string line_begins_;
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
     std::size_t items_ = 0;            // number of items in the present reply

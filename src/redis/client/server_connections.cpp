@@ -49,7 +49,8 @@ server_connections::server_connections(std::shared_ptr<node_context> context)
 namespace {
 
 /// Limits the time that WAIT may take: to `replica_timeout`, and to half of the time until
-/// `answer_by`. The other half is left for the reply, which says how many replicas have confirmed.
+/// `answer_by`. The other half is left for the reply, which contains the number of replicas that
+/// have confirmed.
 void bound_wait(call_options& options, duration replica_timeout, time_point now) {
     options.replicas_within = std::min(options.replicas_within, replica_timeout);
     if (options.answer_by != time_point::max())
@@ -68,8 +69,8 @@ asio::awaitable<reply> server_connections::call(const script& what,
     const runtime::monitor::load under_way{monitor_};
     runtime::inline_call* const caller = inline_call_here();
     if (caller && !options.asking) {
-        // A blocking connection does not notice the loss of the server. The command connection
-        // does, so it stays open.
+        // Keep the command connection open, because a blocking connection does not notice the loss
+        // of the server.
         command_connections_->stay_connected();
         std::optional<borrowed_connection> mine{std::in_place, *blocking_connections_};
         request asked{what, keys, arguments, options};

@@ -38,7 +38,7 @@ public:
     server_connections(const server_connections&) = delete;
     ~server_connections() { close(); }
 
-    // The functions of `node` with the same names explain these functions.
+    // Overrides of the functions of `node`, where their comments are.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;
@@ -77,24 +77,24 @@ private:
     const std::shared_ptr<liveness> liveness_;
 };
 
-/// Keeps all connections of a `server_connections` at the same server. When a name or a proxy
-/// begins to lead to another server, the existing connections stay at the old server. Two calls of
-/// one client could then ask different servers for the same lock.
+/// Guard that keeps all connections of a `server_connections` at the same server. Without the
+/// guard, if a name or a proxy began to lead to another server, existing connections would stay at
+/// the old server. Two calls of one client could then ask different servers for the same lock.
 ///
 /// The server of the command connection is the right server. If a new command connection leads to
 /// another server, or to a server that does not tell its run_id, the other connections end and are
 /// opened again. If another new connection leads to another server, all connections end.
 ///
 /// Some proxies pick a server for each connection. Behind such a proxy, different servers are
-/// normal and mean no change. So after each event, further events are ignored for a while; this
-/// time grows with each event.
+/// normal and mean no change. So after each change, further changes are ignored for a while, and
+/// for longer each time.
 class same_server_guard {
 public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks that the connections call. The members of `node_context` with the same names
-    // explain them.
+    // Callbacks that the connections call. Their comments are at the members of `node_context` with
+    // the same names.
     void on_shared_connection(const server_in_use&);
     void on_other_connection(const server_hello&);
 
@@ -109,11 +109,11 @@ private:
     time_point heeds_from_ = time_point::min();
 };
 
-/// Finds connections that have died without notice. When a reply on a connection is missing for
-/// part of `command_timeout`, the class asks the server over a new connection. If the server
-/// replies there, the old connection gets a short grace period. If the reply is still missing after
-/// this period, the old connection is ended. Its requests end as outcome_unknown and wait no
-/// longer.
+/// Detector of connections that have died without notice. When a reply on a connection has been
+/// missing for part of `command_timeout`, this class asks the server over a new connection. If the
+/// server replies there, the old connection gets a short grace period. If the reply is still
+/// missing after this period, the old connection is ended. Its requests end as outcome_unknown and
+/// wait no longer.
 ///
 /// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
 /// reply to a script, so no connection is ended during the pause.

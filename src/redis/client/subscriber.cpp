@@ -137,8 +137,8 @@ void channels::compose(std::string& out, time_point now) {
     }
 }
 
-/// Appends one command for one channel. A command never names several channels, so if the server
-/// refuses it, the refused channel is known.
+/// Appends a command for one channel. A command never names several channels, so if the server
+/// refuses the command, the refused channel is known.
 void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
     const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
                                         : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
@@ -235,8 +235,8 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         return std::nullopt; // a server that refuses a PING is alive, so ignore the error
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // A refused UNSUBSCRIBE does no harm. If newer commands about the channel are pending, their
-    // replies decide.
+    // Ignore a refused UNSUBSCRIBE, because it does no harm. If newer commands about the channel
+    // are pending, their replies decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
@@ -381,8 +381,8 @@ void subscriber::connected(const server_hello& told) {
 }
 
 time_point subscriber::idle_until() const {
-    // A waiter polls after `poll_bound` even without a message, so a dead connection need not be
-    // noticed earlier than that.
+    // Time without a message after which the connection is tested. It need not be shorter than
+    // `poll_bound`, because a waiter polls after this time even without a message.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

@@ -23,14 +23,14 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// One listener of one channel. The caller that created the listener keeps it alive while it is in
-/// the table.
+/// One listener of one channel. The caller that created the listener keeps it alive as long as the
+/// listener is in the table.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
     std::string last_message{};
-    /// Alarm of a caller that waits for the confirmation of the subscription. Null: no caller
+    /// Alarm of a caller that waits for the confirmation of the subscription. Null if no caller
     /// waits.
     std::unique_ptr<alarm> settled;
     channel* where = nullptr; ///< null if not subscribed any more
@@ -51,10 +51,11 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True: the server refused the plain subscription, and has not replied to the sharded
+    /// True if the server refused the plain subscription, and has not replied to the sharded
     /// subscription yet.
     bool halved = false;
-    /// True: a message may have been missed, so the next confirmation wakes the listeners.
+    /// True if a message may have been missed. The next confirmation of a subscription then wakes
+    /// the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
     /// Time at which to end a subscription without listeners, or to retry after a refusal.
@@ -97,7 +98,7 @@ public:
     /// Processes a message or a reply. If the server refused a subscription, returns the error and
     /// schedules the next attempt for `try_again_at`. If the server ended a subscription although
     /// the client did not ask for it, schedules the next attempt but returns no error. Throws
-    /// `failure` for a reply that makes no sense.
+    /// `failure` for an invalid reply.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
     /// Returns whether the server has ended a subscription without a command of this client since
@@ -188,8 +189,8 @@ public:
     void close();
 
 private:
-    /// If another server may take over: time without a message after which a PING is sent. Only
-    /// this PING can notice that the present server hangs.
+    /// Time without a message after which a PING is sent, if another server can take over. Without
+    /// this PING, the client would not notice that the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;

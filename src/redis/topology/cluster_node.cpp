@@ -144,7 +144,7 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
-        // Pause before following the redirection, because two servers may redirect to one another
+        // Pause before the redirection is followed, because two servers may redirect to one another
         // for a while.
         if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
@@ -202,8 +202,8 @@ cluster_node::shared_server cluster_node::server_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // Handle the redirection later, outside the subscriber that reports it. The handling may move
-    // listeners of that subscriber to another server.
+    // Handle the redirection later, outside the subscriber that reports it, because the handling
+    // may move listeners of that subscriber to another server.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);

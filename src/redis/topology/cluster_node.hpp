@@ -43,9 +43,9 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If it may, lengthens the pause before its
-    /// next move. Without these pauses, two servers that redirect to one another would move the
-    /// subscription for ever.
+    /// Returns whether the subscription may move now. If the result is true, lengthens the pause
+    /// before the next move. Without these pauses, two servers that redirect to one another would
+    /// move the subscription for ever.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -110,7 +110,7 @@ public:
     void close() noexcept override;
 
 private:
-    /// Maximum number of redirections and retries of one call. If a call needs more, it is probably
+    /// Maximum number of redirections and retries of one call. A call that needs more is probably
     /// redirected in a circle.
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
@@ -144,7 +144,8 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<topology_inspector> topology_inspector_;
-    // Index: the node number. Null: the node was never used, or is no longer used.
+    // Connections to the nodes; the index is the number of the node. Null if the node was never
+    // used, or is no longer used.
     std::vector<shared_server> servers_;
     // The changes that were reported last: addresses of the two servers, and the time.
     std::map<std::pair<std::string, std::string>, time_point> reported_;

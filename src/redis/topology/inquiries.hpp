@@ -19,7 +19,7 @@ using known_context = std::shared_ptr<const node_context>;
 using target = std::shared_ptr<const destination>;
 
 /// Questions that are sent to several servers at once. Some servers may reply late or never, so
-/// settled() does not wait for all of them. Thread safety: only on the client's executor.
+/// settled() does not wait for all of them. Thread safety: use it on the client's executor only.
 class inquiries : public std::enable_shared_from_this<inquiries> {
 public:
     struct answer {
@@ -43,12 +43,13 @@ public:
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server through the given awaitable, which returns the server's reply or throws.
+    /// Asks a server by the awaitable that the caller passes. It returns the server's reply or
+    /// throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
     /// How many replies are enough. `one`: one reply. `most`: replies of more than half of the
-    /// servers. Until enough replies have come, settled() waits for all servers; then it waits for
-    /// the others only until its timeout ends.
+    /// servers. Until enough replies have come, settled() waits for all servers. After that, it
+    /// waits for the remaining servers only until its timeout ends.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:

@@ -106,7 +106,7 @@ void map_poll::queue_members() {
         std::stable_partition(all.begin(), all.end(), [this](const server_address& each) {
             return owners_.contains(text_of(each));
         });
-    // Clang 14 cannot compile std::ranges::stable_partition.
+    // Use std::stable_partition, because clang 14 cannot compile std::ranges::stable_partition.
     std::stable_partition(all.begin(), all.end(), ways_.is_connected);
     queue(std::move(all));
 }
@@ -234,8 +234,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round must also find out whether all nodes support sharded pub/sub. So it waits for
-    // more replies than are needed for the map.
+    // In the first round, wait for more replies than are needed for the map, because this round
+    // must also find out whether all nodes support sharded pub/sub.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -403,8 +403,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // No event reports that a call or a hold begins to depend on the map. So `is_used` is
-        // checked again after each `period`.
+        // Check `is_used` again after each `period`, because no event reports that a call or a hold
+        // begins to depend on the map.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -457,10 +457,10 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
 }
 
 /// Returns the maps of seeds (nodes in the options) that belong to another cluster, if these maps
-/// are to be believed. Normally they are believed when no node of the known cluster has replied for
-/// `strangers_wait`. A client without holds believes them at once if the known map was last
-/// confirmed more than `forgotten_after` ago. At the start, the maps of most seeds correct the
-/// first map at once, because the first map may come from a node of another cluster.
+/// are to be believed. Normally these maps are believed when no node of the known cluster has
+/// replied for `strangers_wait`. A client without holds believes these maps at once if the known
+/// map was last confirmed more than `forgotten_after` ago. At the start, the maps of most seeds
+/// correct the first map at once, because the first map may come from a node of another cluster.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     const bool is_doubtful = is_start() && !told.is_confirmed_by_seeds();

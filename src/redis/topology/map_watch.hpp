@@ -26,16 +26,17 @@ namespace holdfast::redis {
 /// address of a former node.
 class map_poll {
 public:
-    /// Functions that ask a node over a connection that is already open.
+    /// Function that asks a node over a connection that is already open.
     struct ways {
         std::function<bool(const server_address&)> is_connected;
         std::function<asio::awaitable<reply>(server_address)> ask;
     };
     struct plan {
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
-        /// True: no member replied in the last round, so seeds and former nodes are asked, too.
+        /// True if no member replied in the last round. The next round then also asks the seeds and
+        /// the former nodes.
         bool lonely = false;
-        /// True: most seeds have not confirmed the map yet, so all seeds are asked, too.
+        /// True if most seeds have not confirmed the map yet. Each round then also asks all seeds.
         bool is_start = false;
         std::vector<server_address> seeds;
     };
@@ -122,9 +123,9 @@ private:
     std::optional<net::failure> refused_;
 };
 
-/// Keeps the slot map of a cluster up to date. It asks several nodes at once when the map is first
-/// needed, and soon after a server reports a new owner of a slot. It also asks periodically while
-/// calls, holds or listeners depend on the map.
+/// Object that keeps the slot map of a cluster up to date. It asks several nodes at once when the
+/// map is first needed, and soon after a server reports a new owner of a slot. It also asks
+/// periodically while calls, holds or listeners depend on the map.
 class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
@@ -149,7 +150,7 @@ public:
     /// pub/sub.
     bool knows_shards() const { return knows_shards_; }
 
-    /// Waits for the next map, until `limit` at the latest. Returns at once if a map is known and
+    /// Waits for the next map, but not beyond `limit`. Returns at once if a map is known and
     /// `stale` is false. Throws `failure` in three cases: the client is closed, no map is known at
     /// `limit`, or no map is known yet and a node has refused to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
@@ -177,9 +178,10 @@ private:
     /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
     /// of that cluster is accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// For this time after the first map, the seeds are asked until most of them have confirmed it.
+    /// Time after the first map for which the seeds are asked again, until most of them have
+    /// confirmed the map.
     static constexpr duration start_lasts = std::chrono::minutes{1};
-    /// Time between two rounds of questions during `start_lasts`.
+    /// Time between two rounds of questions during the first phase (`start_lasts`).
     static constexpr duration start_period = std::chrono::seconds{1};
     /// If only one member replies in time, its reply changes the map only after this time. Until
     /// then, the other members are asked again.

@@ -159,8 +159,8 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Waits until the next lookup. The length of the wait is random. Otherwise clients that lost their
-/// server together would look up the name at the same moment.
+/// Waits until the next lookup. The length of the wait is random, so that clients that lost their
+/// server together do not all look up the name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
     const duration period = context_->how.address_check;

@@ -63,12 +63,12 @@ private:
     std::shared_ptr<fixed_address> address_;
 };
 
-/// Watches the address of one server that is given by a name or an address. The name may be changed
-/// to lead to another server, while the old server still accepts connections. The client would then
-/// continue to ask the old server for locks. Therefore the name is looked up every
-/// `options::address_check` while there is a connection. The client leaves the server when three
-/// lookups in a row did not return its address. One lookup is not enough, because for some names
-/// each lookup returns other addresses in turn.
+/// Check of the address of one server, which is given by a name or an address. The check is needed
+/// because the name may be changed to lead to another server while the old server still accepts
+/// connections. Without the check, the client would continue to ask the old server for locks.
+/// Therefore the name is looked up every `options::address_check` while there is a connection. The
+/// client leaves the server when three lookups in a row did not return its address. One lookup is
+/// not enough, because for some names each lookup returns other addresses in turn.
 ///
 /// The class also reports to the user's observer when a new connection leads to another server than
 /// the connection before.
@@ -76,8 +76,8 @@ class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks that the command connection calls. The members of `node_context` with the same
-    // names explain them.
+    // Callbacks that the command connection calls. Their comments are at the members of
+    // `node_context` with the same names.
     void on_connected(const server_hello&);
     void on_disconnected();
 

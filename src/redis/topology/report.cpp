@@ -117,8 +117,8 @@ void hear_of_switches(composer out) {
     out.request({"SUBSCRIBE", switch_channel});
 }
 
-// The message has the form `service host port host port`. It is read from the end, because the name
-// of a service may contain spaces.
+// The message has the form `service host port host port`. The function reads it from its end,
+// because the name of a service may contain spaces.
 std::optional<primary_switch> read_switch(std::string_view message, std::string_view service) {
     const std::string_view new_port = take_last(message), new_host = take_last(message);
     const std::string_view old_port = take_last(message), old_host = take_last(message);

@@ -58,7 +58,7 @@ struct sentinel_answer {
     std::optional<server_address> primary{}; ///< empty if the service is unknown
     std::optional<std::uint64_t> epoch{};    ///< empty if the Sentinel refuses to tell
     bool down = false;
-    /// Empty if the Sentinel refuses to tell.
+    /// Replicas that the Sentinel knows. Empty if the Sentinel refuses to list them.
     std::optional<std::vector<server_address>> replicas{};
 };
 
@@ -67,7 +67,7 @@ struct sentinel_answer {
 sentinel_answer read_sentinel(const reply& service, const reply& address,
                               const reply& replicas = {});
 
-/// Channel on which Sentinels announce a switch of the primary. The subscription needs a separate
+/// Channel on which Sentinels announce a switch of the primary. Its subscription needs a separate
 /// connection.
 inline constexpr std::string_view switch_channel = "+switch-master";
 void hear_of_switches(composer);
@@ -84,14 +84,15 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 enum class telling : std::uint8_t;
 
 /// Bounds of the difference between a server's calendar clock and this client's clock. This
-/// client's clock does not show a date, so one reading alone says nothing. Two readings show the
-/// difference between the clocks of two servers.
+/// client's clock shows no date, so a single difference has no meaning. But the differences of two
+/// servers show how much the clocks of these servers differ.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};
 };
 
-/// Slots that are being migrated to or from a server: their number, and the first slot.
+/// Slots that are being migrated to or from a server: how many there are, and the first of these
+/// slots.
 struct open_slots {
     std::size_t count = 0;
     std::uint16_t first = 0;
@@ -116,12 +117,12 @@ struct server_report {
     std::string wait_refusal{};   ///< the error reply to WAIT, if WAIT is refused
     bool closed_to_files = false; ///< true: CONFIG GET is refused
 
-    // Set only for a cluster node.
+    // Members that are set only for a cluster node.
     std::optional<duration> node_timeout{};
     std::optional<bool> replicas_migrate{};
     std::optional<open_slots> open{};
     std::optional<disagreement> other_view{};
-    /// True: lock channels have subscribers in the plain form.
+    /// Whether lock channels have subscribers in the plain form.
     std::optional<bool> plain_listeners{};
     std::optional<bool> shard_listeners{};
 };

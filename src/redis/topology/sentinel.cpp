@@ -161,7 +161,7 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
     return made;
 }
 
-/// Elects the server that most of the replies name. If two servers have equally many votes, the
+/// Returns the server that most of the replies name. If two servers are named equally often, the
 /// present primary wins.
 void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
@@ -239,7 +239,7 @@ target sentinel_subscriber::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// Errors are not reported, because the next Sentinel is tried, and all Sentinels are asked
+// The loop does not report errors, because it tries the next Sentinel, and all Sentinels are asked
 // periodically anyway.
 asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
@@ -374,7 +374,7 @@ asio::awaitable<void> sentinel_watch::rest() {
     const time_point hurried =
         net::later(now, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
     const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
-    // Keep the pause even if `wake_` is rung often.
+    // Keep the pause even if the alarm `wake_` rings often.
     while (!closed_) {
         judge_late(true);
         const time_point here = home.time.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the primary through the Sentinels of a service. The code here decides when to ask the
-// Sentinels, how to log in to them, and which primary their replies name.
+// Search for the primary through the Sentinels of a service: when to ask the Sentinels, how to log
+// in to them, and which primary follows from their replies.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -43,7 +43,8 @@ inline login sentinel_login(const node_context& context) {
             true};
 }
 
-/// Decides which server is the primary, from the replies of several Sentinels over time.
+/// Election of the primary: decides which server is the primary, from the replies that several
+/// Sentinels give over time.
 ///
 /// Each failover increases the epoch of the Sentinels' configuration. Therefore the reply with the
 /// greatest epoch decides. Replies with a smaller epoch than the known epoch are ignored, because
@@ -57,13 +58,13 @@ inline login sentinel_login(const node_context& context) {
 /// Some replies contradict the newest known state: they name a former primary, have a smaller
 /// epoch, or describe a service that has none of our servers. The Sentinels behind these replies
 /// may watch another deployment, because service names are often the same and addresses are used
-/// again. Or the Sentinels may have been set up anew with epoch 0. A contradicting reply is
-/// accepted when more than half of the Sentinels give the same reply twice, with at least
-/// `agreed_after` between the two times.
+/// again. Another possible reason is that the Sentinels were set up anew with epoch 0. A
+/// contradicting reply is accepted when more than half of the Sentinels give the same reply twice,
+/// with at least `agreed_after` between the two times.
 ///
 /// At the start nothing is known, so the first reply is accepted, even from a single Sentinel. If
-/// it was a Sentinel of another service, the same reply of more than half of the Sentinels corrects
-/// it at once.
+/// this Sentinel watches another service, the result is corrected as soon as more than half of the
+/// Sentinels have given the same other reply.
 class sentinel_choice {
 public:
     static constexpr duration agreed_after = std::chrono::seconds{10};
@@ -92,7 +93,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // True: all these replies have a smaller epoch than the known epoch.
+        // True if all these replies have a smaller epoch than the known epoch.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas
@@ -140,7 +141,7 @@ public:
     void close();
 
 private:
-    /// A Sentinel that has sent nothing for this time gets a PING.
+    /// Time after which a Sentinel that has sent nothing gets a PING.
     static constexpr duration idle_max = std::chrono::seconds{10};
     static constexpr duration pause_min{250};
     static constexpr duration pause_max = std::chrono::seconds{10};
@@ -164,10 +165,10 @@ private:
     bool closed_ = false;
 };
 
-/// Finds the primary by asking its Sentinels, and stores its address in `node_context::where`. The
-/// Sentinels are asked when a connection is first needed. After that they are asked periodically,
-/// and more often while the primary may be down. They are also asked when one of two subscribed
-/// Sentinels announces a switch.
+/// Object that finds the primary by asking its Sentinels, and stores the primary's address in
+/// `node_context::where`. The Sentinels are asked when a connection is first needed. After that
+/// they are asked periodically, and more often while the primary may be down. They are also asked
+/// when one of two subscribed Sentinels announces a switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
     /// Function that is called on the executor when the primary has changed. The argument names the
@@ -175,15 +176,15 @@ public:
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks that the connections call. The members of `node_context` with the same names
-    /// explain them.
+    /// Callbacks that the connections call. Their comments are at the members of `node_context`
+    /// with the same names.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 
     void close();
 
 private:
-    /// After a call of in_trouble(), the primary is assumed to be down for this time.
+    /// Time for which the primary is assumed to be down after a call of in_trouble().
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
     /// Time between two rounds of questions while the primary may be down, with jitter.
     static constexpr duration hurried_min{100};

@@ -103,7 +103,8 @@ redirection read_redirection(std::string_view error, std::string_view asked) {
 
 namespace {
 
-/// A range in the reply is `[first, last, node, node…]`. The primary comes before its replicas.
+/// Each range in the reply has the form `[first, last, node, node…]`. The primary comes before its
+/// replicas.
 constexpr std::size_t words_before_nodes = 2;
 
 [[noreturn]] void no_sense(const std::string& what) {
@@ -522,8 +523,8 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
 }
 
 /// Returns the owner that the votes give to a slot. If the slot has no owner and several nodes have
-/// equally many votes, the first of them wins. If it is the wrong one, it redirects the client with
-/// its next reply.
+/// equally many votes, the first of these nodes wins. If this node is the wrong one, it redirects
+/// the client to the right node.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -552,8 +553,8 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// Takes the ids of nodes and the replicas from the ranges whose primary was elected. If several
-/// ranges of a primary list replicas, the first of these ranges is used.
+/// Copies the ids of nodes and the replicas from the ranges whose primary was elected. If several
+/// ranges of a primary have a list of replicas, the first list is used.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

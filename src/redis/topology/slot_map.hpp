@@ -31,8 +31,8 @@ std::string_view hashed_part(std::string_view key);
 /// Returns the slot of a key: the number that CLUSTER KEYSLOT returns.
 std::uint16_t key_slot(std::string_view key);
 
-/// Meaning of an error reply in a cluster: where to send the request next, and whether the server
-/// has executed the request.
+/// Meaning of an error reply in a cluster: to which server the request must be sent next, and
+/// whether the replying server has executed the request.
 struct redirection {
     enum class kind : std::uint8_t {
         none,           ///< the error has nothing to do with the choice of the server
@@ -54,7 +54,7 @@ struct redirection {
 
     bool refresh = false;     ///< true: request a new slot map
     bool pause_first = false; ///< true: pause for 50 to 250 ms before the next attempt
-    /// True: close the connections, because the server cannot serve locks.
+    /// Whether to close the connections, because the server cannot serve locks.
     bool cut = false;
 };
 
@@ -90,9 +90,9 @@ struct cluster_members {
 
     bool any() const { return !addresses.empty(); }
 
-    /// Returns whether the reply comes from this cluster. It does if known members are the
-    /// primaries of at least half of the slots in the reply. One former member that now belongs to
-    /// another cluster is not enough.
+    /// Returns whether the reply comes from this cluster: known members must be the primaries of at
+    /// least half of the slots in the reply. One former member that now belongs to another cluster
+    /// is not enough.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -116,7 +116,7 @@ std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vo
 /// Returns all nodes that the reply names, without duplicates, primaries first.
 std::vector<server_address> nodes_in(const slot_ranges&);
 
-/// Returns `host:port`.
+/// Returns the address as text, in the form `host:port`.
 std::string text_of(const server_address&);
 
 /// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
@@ -229,7 +229,8 @@ private:
     std::vector<node_number> free_;                        // numbers of forgotten nodes
     std::uint64_t renewals_ = 0;
     stamp moves_ = 0;
-    // Slots with a MOVED redirection. Older replies must not undo the redirection.
+    // Slots for which a MOVED redirection was received. Older replies must not undo such a
+    // redirection.
     std::unordered_map<std::size_t, stamp> moved_at_;
 };
 

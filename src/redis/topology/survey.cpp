@@ -30,7 +30,7 @@ enum question : std::size_t {
 };
 constexpr std::size_t for_servers = of_cluster, for_nodes = of_shard_listeners + 1;
 
-/// Reads a reply to TIME.
+/// Reads the time on the server's clock from a reply to TIME.
 std::optional<microseconds> date_in(const reply& said) {
     if (said.type != reply::kind::array || said.items.size() != 2)
         return std::nullopt;

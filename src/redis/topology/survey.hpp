@@ -35,8 +35,9 @@ server_report read_answers(questioned, const std::vector<reply>&, const server_a
 
 // Readers of a cluster node's replies about slots.
 
-/// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. A node lists
-/// only its own: `[93->-id]` is migrating, `[93-<-id]` is importing.
+/// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. In the reply,
+/// a node lists only the slots that it moves itself: `[93->-id]` is migrating, `[93-<-id]` is
+/// importing.
 open_slots open_in(std::string_view nodes);
 
 /// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. A
@@ -45,8 +46,8 @@ open_slots open_in(std::string_view nodes);
 std::optional<disagreement> disagreement_in(const reply& slots, const server_address& asked,
                                             const slot_map&);
 
-/// Inspects all servers of a deployment. Each server is asked over a connection that is opened only
-/// for this inspection. Thread safety: use it on the client's executor only.
+/// Inspector of all servers of a deployment. It asks each server over a connection that is opened
+/// only for this inspection. Thread safety: use it on the client's executor only.
 class topology_inspector : public std::enable_shared_from_this<topology_inspector> {
 public:
     explicit topology_inspector(known_context);

@@ -14,9 +14,8 @@ namespace {
 /// shorter if it would take too much of the request's own time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns the function that posts work to the executor (`store_context::post`). Tests that use the
-/// store without a client have a context that lacks this function; this function then returns a
-/// replacement.
+/// Returns the function that posts work to the executor (`store_context::post`). If the context has
+/// no such function, as in tests that use the store without a client, returns a replacement.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -122,7 +121,7 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the connection to the last announced primary. Called after a machine refused a write
+/// Moves the connection to the last announced primary. Call it after a machine has refused a write
 /// because it is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");

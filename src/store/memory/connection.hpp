@@ -42,12 +42,13 @@ struct sent_request : request {
     /// True if the request uses a second connection, because an earlier request on the first
     /// connection got no reply.
     bool elsewhere = false;
-    /// Set for the request of a `count`, and for the request of the `release` that undoes it.
+    /// Set for a request to take from a counter (`count`), and for the request that undoes it
+    /// (`release`).
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    /// Time on the server's clock after which the server refuses this attempt to take a lock.
-    /// Empty: this client has no estimate of the server's clock yet.
+    /// Time on the server's clock after which the server refuses this attempt to take a lock. Empty
+    /// if this client has no estimate of the server's clock yet.
     std::optional<std::chrono::microseconds> deadline{};
 };
 
@@ -65,7 +66,7 @@ struct reply {
     time_point received_at;
     microseconds server_now;   ///< time of the server when it executed the request
     time_point forgets_before; ///< value of server_state::forgets_before() at that time
-    /// Why fewer replicas than required have confirmed the request. Empty: enough replicas have
+    /// Why fewer replicas than required have confirmed the request. Empty if enough replicas have
     /// confirmed it.
     std::string unconfirmed{};
     /// Estimate of the server's clock for this connection.
@@ -104,7 +105,7 @@ public:
         return carry<T>(shared_from_this(), std::move(sent), answer_by, std::move(then));
     }
 
-    /// Makes all running requests fail. None of them reaches the server later.
+    /// Makes all running requests fail. After that, none of these requests reaches the server.
     void close() noexcept;
 
     const std::shared_ptr<server_state>& far_end() const { return server_; }
@@ -209,10 +210,11 @@ private:
     duration command_timeout_;
     const duration session_time_;
     const store_context home_;
-    // The `post` function of the client's `store_context`.
+    // Function `post` of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // The type is a list, because its fixed order makes a simulation repeatable.
+    // Alarms of the coroutines that sleep now. The type is a list, because its fixed order makes a
+    // simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;
@@ -238,7 +240,7 @@ private:
     std::list<pending_request*>::iterator entry_;
 };
 
-/// Returns only what the server said. For `call`.
+/// Function for `call` that returns only the server's reply.
 template <typename T>
 T said_only(reply<T> got) {
     return std::move(got.said);

@@ -196,9 +196,10 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // Permits that are held stay held, even if the number of free permits becomes negative.
+    // If none of the permits is missing, they stay held, even if the number of free permits is
+    // negative.
     if (missing > 0 && here->free < missing) {
-        // Take all permits or none. A part of the permits would be of no use to the owner.
+        // Take all permits or none, because a part of the permits would be of no use to the owner.
         for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};
@@ -509,8 +510,8 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Sets the rate, and forgets the earlier draws (granted requests). These are the draws from the
-/// rate that all clients share, and the draws of this client from its own rate.
+/// Sets the rate, and forgets earlier draws (granted requests): the draws from the rate that all
+/// clients share, and the draws of this client from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
@@ -576,8 +577,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Notes that the limiter is in use: it now exists for at least `kept` more, or for as long as a
-/// waiting client needs it. Removes expired draws.
+/// Records that the limiter is in use. From now on, the limiter exists for at least the time
+/// `kept`, or for as long as a waiting client needs it. Also removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

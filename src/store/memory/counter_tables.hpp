@@ -29,7 +29,7 @@ class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
 
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
@@ -101,7 +101,8 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     std::string refused{}; ///< for a rate limiter: why the request can never be granted
 };
@@ -109,7 +110,8 @@ struct count_verdict {
 /// Outcome of a change of a counter, or of giving permits back.
 struct change_verdict {
     bool late = false;
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     counter_answer what{};
     /// Number of permits that waiters can take now. For a latch: 1 if it is open now.
@@ -130,7 +132,7 @@ struct kept_number {
 /// protects it.
 class counter_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit counter_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
@@ -144,7 +146,7 @@ public:
     /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the number of the counter. Empty: the counter does not exist.
+    /// Returns the number of the counter. The result is empty if the counter does not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
@@ -184,13 +186,13 @@ private:
 /// server's mutex protects it.
 class permit_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit permit_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits to notify waiters about; 0: no
-    /// notification is needed.
+    /// Outcome of a release. `rings` is the number of free permits to notify waiters about. 0 means
+    /// that no notification is needed.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
@@ -209,9 +211,9 @@ public:
     /// Makes a change in the role of a foreign program. The table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the state of the semaphore. Empty: it does not exist.
+    /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
     std::optional<counter_state> inspect(const lock_name&) const;
-    /// Returns the remaining lease of each held permit, by permit id.
+    /// Returns a table with the id and the remaining lease of each held permit.
     std::map<std::string, duration> held(const lock_name&) const;
     std::vector<std::string> names() const; ///< names of the semaphores with held permits
     /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
@@ -239,7 +241,8 @@ private:
         std::set<std::string> over{};
     };
 
-    /// Makes expired permits free, and returns the semaphore. Null: there is no such semaphore.
+    /// Makes expired permits free, and returns the semaphore. Returns null if there is no such
+    /// semaphore.
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -261,7 +264,7 @@ public:
     /// up together.
     using drawer = std::array<std::uint8_t, 16>;
 
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit rate_table(const server_clock& clock)
         : clock_{clock}
         , requests_{clock} {}

@@ -492,8 +492,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, because it may never have been notified: a JVM that gives up
-            // after its own notification does not notify the waiter after it.
+            // Notify the next owner, because this owner may never have been notified: a JVM that
+            // gives up after its own notification does not notify the waiter behind it.
             told.push_back(next.owner);
         }
     }
@@ -611,8 +611,8 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Compute the time anew; do not change the old value. Then a JVM that gives up later subtracts
-    // only its own wait from the new value, and a JVM that is removed subtracts nothing.
+    // Compute the time anew instead of changing the old value. A JVM that gives up later then
+    // subtracts only its own wait from the new value, and a JVM that is removed subtracts nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 

@@ -27,7 +27,7 @@ namespace holdfast::memory {
 using microseconds = std::chrono::microseconds;
 
 /// Clock of the server. It shows a date, as the clock of a real server does, but a client's clock
-/// does not. If code confuses the two clocks, its result is wrong by years, so every test fails.
+/// does not. If code confuses the two clocks, its result is wrong by years, so tests fail.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -98,12 +98,13 @@ using remote::verdict;
 struct verdict_on_look {
     verdict said{};
     /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
-    /// lock. Empty: the lease never expires.
+    /// lock. Empty if the lease never expires.
     std::optional<duration> left{};
     std::uint64_t token = 0; ///< first token of the grant, if a fenced lock is granted
     bool queued = false;     ///< true: the lock is busy, and the owner is in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     /// For a busy lock: true if the holder notifies waiters when it releases the lock.
     bool holder_tells = true;
@@ -113,7 +114,7 @@ struct verdict_on_look {
 /// Thread safety: none; the server's mutex protects it.
 class exclusive_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
@@ -130,10 +131,10 @@ public:
     /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty: the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the remaining lease of this holder; `duration::max()`: it never ends. The result is
-    /// empty if the owner does not hold the lock.
+    /// Returns the remaining lease of this holder, or `duration::max()` if the lease never ends.
+    /// The result is empty if the owner does not hold the lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -153,7 +154,7 @@ public:
     /// hand the lock over.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted, or reserved for grants, even if the lock does
-    /// not exist any more. 0: no token was granted.
+    /// not exist any more. Returns 0 if no token was granted.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
@@ -188,7 +189,7 @@ struct left_verdict {
 /// server's mutex protects it.
 class shared_table {
 public:
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit shared_table(const server_clock& clock)
         : clock_{clock} {}
 
@@ -203,7 +204,7 @@ public:
     /// Makes all holds of the owner's client end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty: the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -211,7 +212,8 @@ public:
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
-    /// Gives the lock to `owner` in the mode `kind`. Holders in the other mode lose the lock.
+    /// Gives the lock to `owner` as a reader or a writer (`kind`). Holders of the other kind lose
+    /// the lock.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);
@@ -281,7 +283,8 @@ public:
     /// must be notified to `told`.
     verdict_on_look look(const ask&, owners& told);
 
-    /// Ends a hold or removes a waiter. Returns false if the owner did not hold the lock.
+    /// Ends the hold of the owner, or removes the owner from the queue. Returns false if the owner
+    /// did not hold the lock.
     bool release(const hold&, owners& told);
 
     /// Returns the owners to notify after the lock was taken away from its holder.
@@ -293,8 +296,8 @@ public:
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Acts as a JVM that asks for the lock or queues for it, and calculates times as Redisson does.
-    // Returns true if the JVM got the lock.
+    // Simulates a JVM that asks for the lock or queues for it, with the times that Redisson
+    // calculates. Returns true if the JVM got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease); ///< true: the JVM has the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);

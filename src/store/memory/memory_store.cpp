@@ -80,7 +80,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // Copy the holds: when the request arrives, the caller may not exist any more.
+    // Copy the holds, because the caller may not exist any more when the request arrives.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);

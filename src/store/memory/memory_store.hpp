@@ -22,7 +22,8 @@ std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
 public:
-    /// `context` must outlive this object and every `place` (waiter) that it makes.
+    /// Creates the store. `context` must outlive the store and every `place` (waiter) that the
+    /// store makes.
     memory_counters(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context} {}
@@ -49,7 +50,7 @@ private:
 /// Waiter for a counter. It keeps the subscription and the state of the attempts of one request.
 class counter_place final : public place {
 public:
-    /// `context` and `wake` must outlive this object.
+    /// Creates the waiter. `context` and `wake` must outlive it.
     counter_place(std::shared_ptr<server_connection>, const store_context& context, counter_ask,
                   alarm& wake);
 
@@ -80,7 +81,8 @@ private:
 
 class memory_locks final : public lock_store {
 public:
-    /// `context` must outlive this object and every `place` (waiter) that it makes.
+    /// Creates the store. `context` must outlive the store and every `place` (waiter) that the
+    /// store makes.
     memory_locks(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context}
@@ -191,7 +193,7 @@ private:
 /// attempts.
 class lock_place final : public place {
 public:
-    /// `context` and `wake` must outlive this object.
+    /// Creates the waiter. `context` and `wake` must outlive it.
     lock_place(std::shared_ptr<server_connection>, const store_context& context,
                std::shared_ptr<orphans>, ask, alarm& wake);
 

@@ -130,7 +130,7 @@ void server_group::forget(std::uint64_t told) {
     listeners_.erase(told);
 }
 
-// Replication: the functions of a machine that is a primary with replicas, or a replica.
+// Functions for replication, for a machine that is a primary with replicas, or a replica.
 
 void server_state::wrote() {
     ++writes_;

@@ -28,10 +28,11 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    /// Throws `std::out_of_range` if there is no such machine.
+    /// Returns the machine with this number. Throws `std::out_of_range` if there is no such
+    /// machine.
     machine at(std::size_t number) const;
 
-    // The functions of `memory::server` with the same names explain these functions.
+    // Functions of `memory::server`, where their comments are.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
@@ -59,7 +60,8 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    // For each machine, the stream of data that it receives from its primary. Null: it has none.
+    // For each machine, the stream of data that it receives from its primary. Null if the machine
+    // has no primary.
     std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};

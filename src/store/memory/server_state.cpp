@@ -603,7 +603,7 @@ std::size_t server_state::listener_count() const {
     return subscribers_.size();
 }
 
-// Requests about counters.
+// Functions that execute requests about counters.
 
 template <typename Act>
 auto server_state::on_record(counter_kind kind, const lock_name& name, count_record what, Act act) {

@@ -34,7 +34,7 @@ struct stored_wish {
 /// All data of a server. Expiry times are times of the primary's clock; a replica receives them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
-    /// The clock must outlive this object.
+    /// Creates an empty object. The clock must outlive it.
     explicit tables(const server_clock& clock)
         : locks{clock}
         , fair{clock, locks}
@@ -137,11 +137,11 @@ class subscriber;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    /// Set for a change. Request number 0 means a foreign program.
+    /// Set if the request is a change. In a change by a foreign program, the request number is 0.
     const counter_change* changed = nullptr;
     /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
-    /// a leased semaphore, it is the number of all permits, held and free. Empty: there is no such
-    /// counter, or it is a rate limiter.
+    /// a leased semaphore, it is the number of all permits, held and free. Empty if there is no
+    /// such counter, or if it is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
     bool granted = false; ///< true: permits were taken, or the change was made
@@ -150,7 +150,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     forced what{};
 };
@@ -165,7 +166,7 @@ public:
     static bool keeps(lock_kind) noexcept { return true; }
     static bool keeps(counter_kind) noexcept { return true; }
 
-    // Requests of clients.
+    // Functions that execute requests of clients.
 
     /// Makes an attempt to take a lock. Refuses the request as late if `deadline`, a time of this
     /// server's clock, has passed.
@@ -178,19 +179,20 @@ public:
     release_answer release(const hold&);
     static bool transfers(lock_kind) noexcept;
     /// Gives a hold to the owner `to` (`lock_store::transfer`). The verdict is `busy` if neither
-    /// owner holds the lock. look() explains `deadline`.
+    /// owner holds the lock. `deadline` is the time on this server's clock after which the request
+    /// is refused as late.
     verdict transfer(const hold&, const owner_id& to, duration lease_time,
                      std::optional<microseconds> deadline);
     std::optional<holding> inspect(const lock_name&) const;
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
-    /// Returns the remaining lease of the single holder of a lock; `duration::max()`: it never
-    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
-    /// lock.
+    /// Returns the remaining lease of the single holder of a lock, or `duration::max()` if the
+    /// lease never ends. The result is empty if this owner does not hold the lock, or if the lock
+    /// is a read-write lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
-    /// Ends a lock by force (`inspector::force_release` and `force_kind`). look() explains
-    /// `deadline`.
+    /// Ends a lock by force (`inspector::force_release` and `force_kind`). `deadline` is the time
+    /// on this server's clock after which the request is refused as late.
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
                          std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
@@ -200,15 +202,16 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+        /// If another kind of lock or counter uses the name: that kind, as text for messages.
+        /// Otherwise null.
         const char* other = nullptr;
     };
     /// Stores a wish for the present owners of a lock; see `wish_store`.
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
-    // Requests about counters. `deadline`: see look(). `memory`: how long the server remembers the
-    // answer.
+    // Functions that execute requests about counters. `deadline` is the time after which a request
+    // is refused as late. `memory` is the time for which the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
@@ -222,23 +225,24 @@ public:
     std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns the other kind that uses the name, as text for messages. Returns null if no other
-    /// kind uses the name.
+    /// If another kind of lock or counter uses the name, returns that kind as text for messages.
+    /// Otherwise returns null.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// Notes that the client has sent a request. All its holds then last at least `session_time`
-    /// from now.
+    /// Records that the client has sent a request. From now on, all holds of the client last at
+    /// least `session_time`.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    /// Returns the identifier of this simulated machine. No other machine of the process has it.
+    /// Returns the identifier of this simulated machine. No other machine of the process has the
+    /// same identifier.
     const std::string& id() const noexcept { return id_; }
     /// Returns the time (on the clients' clock) before which changes may be forgotten.
     /// `time_point::min()`: the machine has forgotten nothing.
     time_point forgets_before() const;
 
-    // Replication (replicas.cpp). Every request that changes data is a write.
+    // Functions for replication (replicas.cpp). Every request that changes data is a write.
     bool is_primary() const;
     /// Makes this machine a primary, with the data that have arrived so far.
     void be_primary();
@@ -249,7 +253,8 @@ public:
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
     unsigned confirmed(std::uint64_t write) const;
-    /// Returns the time of the next confirmation. `time_point::max()`: none is expected.
+    /// Returns the time of the next confirmation, or `time_point::max()` if no confirmation is
+    /// expected.
     time_point next_confirmation() const;
     /// Returns the number of the primary's last write that this replica has; it then has all
     /// earlier writes, too. The result is empty if the machine follows no primary, or if the first
@@ -261,8 +266,8 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// Runs the given function now, unless the machine is stopped. If it is, resume() runs the
-    /// function, on the thread that calls resume().
+    /// Runs the given function now if the machine is not stopped. If the machine is stopped,
+    /// resume() runs the function later, on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
@@ -289,7 +294,8 @@ public:
     /// function runs with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // Acts as a JVM that waits in the queue of a fair lock, and computes times as Redisson does.
+    // Simulates a JVM that waits in the queue of a fair lock, with the times that Redisson
+    // computes.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
@@ -300,8 +306,8 @@ public:
     std::vector<std::string> waiting(const lock_name&) const;
     bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. It
-    /// does not grow when time passes.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. The
+    /// number does not grow when a lease or an entry only expires.
     std::uint64_t changes() const;
 
 private:
@@ -319,7 +325,7 @@ private:
         server_state& at_;
     };
 
-    // The caller of the next functions must hold the mutex.
+    // Functions whose caller must hold the mutex.
     bool comes_late(std::optional<microseconds> deadline) const;
     verdict_on_look look_at_lock(const ask&);
     void wrote();

@@ -42,7 +42,7 @@ inline void announce(server& at, std::size_t machine) {
     machines(at)->announce(machine);
 }
 
-/// Sets the speed of the primary's clock; 1.0: as fast as the clients' clock.
+/// Sets the speed of the primary's clock. At 1.0, it is as fast as the clients' clock.
 inline void set_clock_rate(server& at, double rate) {
     primary_state(at)->set_clock_rate(rate);
 }
@@ -53,7 +53,7 @@ inline void set_clock_rate(server& at, std::size_t machine, double rate) {
 
 // The following functions work on the primary.
 
-/// Returns the holder of a lock; empty: nobody holds it.
+/// Returns the holder of a lock. The result is empty if nobody holds the lock.
 inline std::optional<holding> inspect(const server& at, const lock_name& name) {
     return primary_state(at)->inspect(name);
 }
@@ -66,8 +66,8 @@ inline std::size_t listener_count(const server& at) {
     return primary_state(at)->listener_count();
 }
 
-/// Simulates a foreign reader with Redisson before 4.4 that renews its hold. The lock, and the
-/// holds of all readers, then expire after `lease`. Returns false if there are no readers.
+/// Simulates the renewal of a read hold by a JVM with Redisson before 4.4. After this call, the
+/// lock and the holds of all readers expire after `lease`. Returns false if there are no readers.
 inline bool cut_readers(server& at, const lock_name& name, duration lease) {
     return primary_state(at)->cut_readers(name, lease);
 }
@@ -91,7 +91,7 @@ inline void count_down(server& at, const lock_name& name, std::int64_t by = 1) {
     primary_state(at)->stranger_changes(
         {name, {}, counter_kind::latch, counter_verb::count_down, by});
 }
-/// Returns the value of a counter; empty: the counter does not exist.
+/// Returns the value of a counter. The result is empty if the counter does not exist.
 inline std::optional<std::int64_t> counter(const server& at, const lock_name& name) {
     const counter_state found =
         primary_state(at)->inspect_counter(name, counter_kind::semaphore, {});

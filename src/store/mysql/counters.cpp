@@ -132,12 +132,13 @@ asio::awaitable<void> latch_place::leave() {
 
 namespace {
 
-/// Values that the first half of the transaction has read from the counter's row.
+/// Values that the first half of a transaction has read from the counter's row.
 struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
     counter_now now{};
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 
@@ -189,8 +190,8 @@ public:
     }
 
 private:
-    /// Ends the transaction. If `writes` is true, sends the writes first. Returns whether the
-    /// server ran the statements before the deadline.
+    /// Ends the transaction of a change. If `writes` is true, sends the writes first. Returns
+    /// whether the server executed the statements before the deadline.
     asio::awaitable<bool> end(bool writes) {
         const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
             return writes ? change_ended(at_.named, what_, effect_, mark_,

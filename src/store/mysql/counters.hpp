@@ -46,7 +46,7 @@ private:
 /// Waiter for the opening of a latch. A latch has no holds, so the waiter releases nothing.
 class latch_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     latch_place(request_context&, poller&, const counter_ask& want, alarm& wake);
 
     asio::awaitable<answer> look() override;
@@ -75,8 +75,8 @@ asio::awaitable<attempt> change_once(request_context&, const counter_change&, ti
 
 /// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter. For permits: the total, including held permits. Empty: the counter
-    /// does not exist.
+    /// Value of the counter. For permits, it is the total, including held permits. Empty if the
+    /// counter does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
     bool that_permit_is_held = false; ///< true: the permit in the request is held
@@ -86,7 +86,7 @@ struct counter_now {
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
-    /// The new value; empty: the counter and all its holds are deleted.
+    /// The new value of the counter. Empty if the counter and all its holds are deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;

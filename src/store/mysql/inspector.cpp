@@ -233,7 +233,8 @@ lock_owner owner_in(const std::string& text, const std::string& info) {
     return one;
 }
 
-/// Adds a row of the table of locks. Columns: name, owner, kind, remaining time, token, info.
+/// Adds a row of the table of locks to the states. The columns are name, owner, kind, remaining
+/// time, token and info.
 void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const std::int64_t left = number_at(row, 3);
     told.last_token = static_cast<std::uint64_t>(number_at(row, 4));
@@ -248,7 +249,8 @@ void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& r
         told.kind = key_kind::read_write_lock;
 }
 
-/// Adds a row of the table of holds. Columns: name, kind, owner, remaining time, info.
+/// Adds a row of the table of holds to the states. The columns are name, kind, owner, remaining
+/// time and info.
 void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const auto kind = static_cast<hold_row>(number_at(row, 1));
     if (kind != hold_row::turn)
@@ -322,7 +324,8 @@ std::optional<holding> holding_of(const lock_state& told) {
     if (told.kind == key_kind::other)
         found.other = "a leased semaphore or a latch";
     found.remaining = told.remaining;
-    // Only readers have a lease of their own (`remaining`).
+    // An owner without `remaining` holds the lock exclusively, because only readers have a lease of
+    // their own.
     const auto has_it_alone = [](const lock_owner& each) { return !each.remaining.has_value(); };
     found.alone = std::ranges::any_of(told.owners, has_it_alone);
     for (const lock_owner& each : told.owners)

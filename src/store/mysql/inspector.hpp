@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 /// Inspector that shows the holds of a lock and ends them by force.
 class row_inspector final : public inspector {
 public:
-    /// `at` and `polls` must outlive the inspector.
+    /// Creates the inspector. `at` and `polls` must outlive it.
     row_inspector(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
@@ -47,7 +47,7 @@ private:
 /// Selection of the holds that are ended by force.
 struct force_options {
     lock_name name;
-    /// Owner whose hold is to be ended. Empty: the holds of all owners are ended.
+    /// Owner whose hold is to be ended. If empty, the holds of all owners are ended.
     std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };

@@ -34,8 +34,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
         return all;
     };
     composing text{make};
-    // The mark (the row of a waiting writer) is only a hint. An error of the statement that writes
-    // it is ignored; the result of the attempt decides.
+    // Ignore an error of the statement that writes the mark (the row of a waiting writer). The mark
+    // is only a hint; the result of the attempt decides.
     call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -82,7 +82,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // The short attempt does not tell why it failed. Make the full attempt, which does.
+    // Make the full attempt, because the short attempt does not tell why it failed.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_locked_tables(at, said, 0);
@@ -125,7 +125,7 @@ asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_term
 
 // If the connection that held the user lock has ended, the server has freed the user lock, so the
 // release may use any connection. If this client has lost the lock, it may still hold the user
-// lock; the release frees it.
+// lock, which the release then frees.
 asio::awaitable<released> release_lock(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection> bell) {
     if (bell && bell->is_cut())
@@ -166,8 +166,8 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // A retry needs a new `mark`, because the failed attempt may have committed its own mark in the
-    // row.
+    // Use a new `mark` for a retry, because the failed attempt may have committed its own mark in
+    // the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -178,7 +178,8 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // The server ran the UPDATE before the deadline, but the INSERT after it, so it stored no hold.
+    // No hold was stored: the server executed the UPDATE before the deadline, but the INSERT after
+    // the deadline.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;
@@ -237,8 +238,8 @@ asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Change the lock's row first. The release then waits for a running attempt of the same owner, and
-// sees its result.
+// Changes the lock's row first, so that the release waits for a running attempt of the same owner,
+// and sees its result.
 asio::awaitable<released> release_turn(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -271,12 +272,12 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 } // namespace
 
-// If there is no row, the semaphore does not exist. The result is then "busy" until the semaphore
-// is created.
+// Makes an attempt to take permits. If there is no row, the semaphore does not exist, and the
+// result is "busy" until the semaphore is created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     co_await refuse_missing_rights(at);
-    // A retry needs a new `mark`, because the failed attempt may have committed its own mark in the
-    // row.
+    // Use a new `mark` for a retry, because the failed attempt may have committed its own mark in
+    // the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
@@ -321,9 +322,9 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Waiters of spin locks always poll. In this store, only the waiters of exclusive locks do not
-// poll; they wait for a user lock. This store has no token locks, no semaphores without leases and
-// no rate limiters; only Redis has them.
+// Kinds of locks in this store. Only waiters of exclusive locks wait for a user lock; all other
+// waiters poll. Spin locks, token locks, semaphores without leases and rate limiters exist only on
+// Redis.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

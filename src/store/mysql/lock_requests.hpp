@@ -14,10 +14,11 @@
 
 namespace holdfast::mysql {
 
-/// Conditions of an attempt (`take_terms`): for example, its deadline and its connection.
+/// Conditions of an attempt (`take_terms`), for example its deadline and its connection.
 struct take_terms {
     time_point deadline;
-    /// Connection with the user lock (GET_LOCK) of this lock. Null: use any connection.
+    /// Connection that has the user lock (GET_LOCK) of this lock. If null, the request may use any
+    /// connection.
     std::shared_ptr<pinned_connection> on{};
     bool may_be_free = false; ///< true: this client has not seen a holder lately
 };

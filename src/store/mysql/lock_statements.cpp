@@ -17,7 +17,7 @@ std::string unchanged(std::string_view reason) {
 }
 
 std::string quoted(std::string_view bell) {
-    // The name needs no escaping: `bell_of` returns only "hf:" and hexadecimal digits.
+    // Do not escape the name, because `bell_of` returns only "hf:" and hexadecimal digits.
     return std::string{"'"}.append(bell).append("'");
 }
 
@@ -92,8 +92,8 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// MySQL assigns the columns from left to right. So the columns after `token` can use the new value
-// of `token`.
+// The order of the columns matters. MySQL assigns them from left to right, so the columns after
+// `token` can use the new value of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
     return "UPDATE " + named.locks + " SET token=CASE" +
@@ -119,8 +119,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The release leaves the owner in the row. If this client takes the lock again, the length of the
-// row stays the same. This reduces the server's work for a lock and its unlock by a third.
+// The statement leaves the owner in the row. If this client takes the lock again, the length of the
+// row then stays the same, which reduces the server's work for a lock and its unlock by a third.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =
@@ -132,8 +132,8 @@ std::string lock_release(const tables& named, const hold& held, std::string_view
            " AND owner=" + hex(to_string(held.owner));
 }
 
-// MySQL assigns the columns from left to right. So the columns after `token` can use the insert id,
-// which says whether the statement is late.
+// The order of the columns matters. MySQL assigns them from left to right, so the columns after
+// `token` can use the insert id, which says whether the statement is late.
 std::string lock_transfer(const tables& named, const hold& held, const ask& wanted,
                           const attempt_terms& terms) {
     const std::string to = hex(to_string(wanted.owner));
@@ -141,7 +141,8 @@ std::string lock_transfer(const tables& named, const hold& held, const ask& want
         return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
     };
     const std::string end = end_of(wanted.lease_time);
-    // The server assigns from left to right, so `expires` still sees the present owner.
+    // Put `expires` before `owner`: the server assigns from left to right, so the expression for
+    // `expires` still reads the present owner.
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
            ",2,1))" +
            unless_late("expires",
@@ -205,7 +206,7 @@ std::string marks_cut(const tables& named, const lock_name& name) {
 /// "already mine" and before the branch "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // Waiting writers do not keep a reader out if the reader's own client holds the write lock.
+    // Ignore the marks of waiting writers if the reader's own client holds the write lock.
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));

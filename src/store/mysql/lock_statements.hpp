@@ -32,7 +32,8 @@ struct attempt_terms {
     /// Value that is used only once. The first statement of a transaction writes it into a row, so
     /// that the later statements find the row.
     std::string touched{};
-    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. Empty: none.
+    /// User lock (GET_LOCK) to take together with the lock, if it is free at once. If empty, no
+    /// user lock is taken.
     std::string bell{};
 };
 
@@ -79,9 +80,9 @@ enum class hold_row : int {
 /// (`ask::under`). Otherwise returns an empty text.
 std::string owner_beside(const ask&);
 
-// The next functions return SQL conditions and values for an UPDATE of the table of locks. The
-// UPDATE has locked the lock's row, and reads other rows with locking reads. Ordinary reads would
-// show the rows as they were when the statement began.
+// Functions that return SQL conditions and values for an UPDATE of the table of locks. The UPDATE
+// has locked the lock's row, and reads other rows with locking reads. Ordinary reads would show the
+// rows as they were when the statement began.
 
 std::string reads(const tables&, const std::string& owner);
 std::string somebody_reads(const tables&, const std::string& but_this_owner);
@@ -90,7 +91,7 @@ std::string another_upgrades(const tables&, const std::string& but_this_owner);
 
 /// Returns the statements of one attempt to get a read hold; they form a transaction. The insert id
 /// of the UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has
-/// inserted no row, the attempt was late and holds nothing.
+/// inserted no row, the INSERT was late, and the owner holds nothing.
 std::vector<std::string> read_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t read_update_at = 1, read_insert_at = 2;
 
@@ -108,8 +109,8 @@ std::string mark_removed(const tables&, const hold&);
 // attempt, the row stays for the time that the owner has set (`outlasts`), even if the owner's
 // connections are lost.
 
-// The next functions return SQL conditions and values for an UPDATE of the table of locks. The
-// UPDATE locks the lock's row, so no other request changes the queue while it is read.
+// Functions that return SQL conditions and values for an UPDATE of the table of locks. The UPDATE
+// locks the lock's row, so no other request changes the queue while it is read.
 
 std::string others_come_first(const tables&, const owner_id&);
 /// Returns an SQL expression for the expiry of the first queue row in front of the owner's row.
@@ -136,7 +137,7 @@ std::vector<std::string> permit_rows(const hold&);
 /// Returns the statements of one attempt to get permits; they form a transaction. The attempt gets
 /// all wanted permits or none. Permits that the owner already holds stay held. The insert id of the
 /// UPDATE is the answer (`packed_answer`). If the answer is a grant but the INSERT has inserted no
-/// rows, the attempt was late and holds no new permits.
+/// rows, the INSERT was late, and the owner holds no new permits.
 std::vector<std::string> permit_attempt(const tables&, const ask&, const attempt_terms&);
 inline constexpr std::size_t permit_update_at = 1, permit_insert_at = 2;
 

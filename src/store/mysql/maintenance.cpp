@@ -65,8 +65,7 @@ std::string refused_among(const std::vector<needed_right>& all, const answers& s
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // An error of another kind is not about rights; an example is "no default value" of a
-        // column.
+        // Ignore an error that is not about rights, for example "no default value" of a column.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");
@@ -359,7 +358,7 @@ asio::awaitable<std::vector<finding>> make_them(const request_context& at, datab
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
     const std::vector<std::string> all = making(at.named);
     co_await try_last(server, all.back());
-    // Send the statements one by one, because each of them is a transaction of its own.
+    // Send the statements one by one, because each CREATE statement is a separate transaction.
     for (const std::string& each : all)
         co_await run_one(server, each);
     std::vector<finding> told(1);
@@ -440,7 +439,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // Ignore the failure: the next sweep, in ten minutes, tries again.
+            // Ignore the failure, because the next sweep, in ten minutes, tries again.
         }
     }
 }

@@ -18,8 +18,8 @@ namespace holdfast::mysql {
 /// a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. Pass the inner database of the `guarded_database`. The
-/// `guarded_database` itself adds advice about locks to each refusal, and this advice would be
+/// Implements `store::set_up`. The argument must be the inner database of the `guarded_database`,
+/// because the `guarded_database` itself adds advice about locks to each refusal, which would be
 /// wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 
@@ -48,9 +48,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Each of the next two functions returns statements for one step: a SELECT of unused names that
-/// come after the name `behind`, and the DELETEs for the names that were found. They are pure
-/// functions.
+/// Functions that return the statements for one step of a sweep: a SELECT of unused names that come
+/// after the name `behind`, and the DELETEs for the names that were found. They are pure functions.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

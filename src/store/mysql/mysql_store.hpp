@@ -106,7 +106,8 @@ private:
     remote::lately_busy busy_;
 };
 
-/// Store in one schema. It works on any database: the pool in production, a model in tests.
+/// Store in one schema. It works on any object of type `database`: the connection pool in
+/// production, a model in tests.
 class mysql_store final : public store {
 public:
     mysql_store(std::unique_ptr<database> server, const options& how, store_context context)

@@ -23,7 +23,7 @@ namespace {
 /// size.
 constexpr std::size_t batch_max = 500;
 
-/// Some holds of one table. One transaction renews them.
+/// Batch: some holds of one table, which one transaction renews.
 struct batch {
     kept_in where{};
     std::vector<std::size_t> places; ///< indexes of these holds in the list of holds
@@ -119,7 +119,7 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // If some rows did not match, see_the_rest() asks about each of them.
+        // Do not handle rows that did not match here: see_the_rest() asks about each of them.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);

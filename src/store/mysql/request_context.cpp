@@ -121,7 +121,8 @@ asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading
     composing text{make};
     call_options options = options_;
     options.leaves_open = true;
-    // ROLLBACK does not restore session variables, so a further statement must restore the timeout.
+    // Add a statement that restores the timeout, because ROLLBACK does not restore session
+    // variables.
     options.undo = &usual_idle_time_;
     answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
@@ -145,8 +146,9 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     co_return co_await at_.server.run(text, options);
 }
 
-// The statements change no row. The INSERT also needs the rights to SELECT and UPDATE. All of them
-// run in one transaction, because the pool can then tell that the server has executed nothing.
+// Sends statements that need all rights but change no row. The INSERT also needs the rights to
+// SELECT and UPDATE. All statements run in one transaction, so that the pool can see that the
+// server has executed nothing.
 asio::awaitable<void> refuse_missing_rights(request_context& at) {
     if (at.may_hold)
         co_return;

@@ -47,8 +47,8 @@ struct request_context {
 /// after the time limit. On MySQL, a statement always waits for at least one second.
 std::vector<std::string> with_one_wait(std::vector<std::string> all);
 
-/// Statements that a function returns. Store the object in a named variable before a co_await,
-/// because g++ 12 generates wrong code for temporaries there.
+/// Owner of the statements that a function returns. Store this object in a named variable before a
+/// co_await, because g++ 12 generates wrong code for temporaries there.
 template <typename Make>
 class composing final : public statements {
 public:
@@ -91,7 +91,7 @@ bool found_no_row(const answers&, std::size_t update_at);
 /// long.
 class read_then_write {
 public:
-    /// `options` apply to both writes.
+    /// Creates the transaction. `options` apply to both of its writes.
     explicit read_then_write(request_context& at, call_options options = {});
 
     /// Begins the transaction with the statements `reading`, and returns their answers. The

@@ -21,7 +21,8 @@ namespace holdfast::mysql {
 
 /// Names of the tables, with quotes.
 struct tables {
-    /// `first` is the name of the table of locks. The other tables have names that begin with it.
+    /// Creates the names. `first` is the name of the table of locks. The names of the other tables
+    /// begin with this name.
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
@@ -111,7 +112,7 @@ inline constexpr unsigned reason_bits = 20;
 /// Reasons that do not mean a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
-// The next four reasons mean that another kind of lock or counter uses the name.
+// Four reasons which mean that another kind of lock or counter uses the name.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;
@@ -122,14 +123,16 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// If busy: remaining time of the holder. Empty: the time is very long or has no limit.
+    /// If the lock is busy: remaining time of the holder. Empty if this time is very long or has no
+    /// limit.
     std::optional<duration> left{};
-    /// Time of the server. Zero: the answer does not contain it.
+    /// Time of the server. It is zero if the answer does not contain this time.
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
-    /// If granted: whether this connection also has the lock's user lock (GET_LOCK).
+    /// If the lock was granted: whether this connection also has the lock's user lock (GET_LOCK).
     bool has_bell = false;
-    /// Other kind that uses the name, as text for messages. Null: no other kind uses it.
+    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 

@@ -23,10 +23,10 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// The statement must change the row; locking the row is not enough. A server that accepts no writes
-// also grants row locks, and if there are several primaries, each has its own row locks. The column
-// `touched` gets a new value each time. Outside a transaction, the text in the version comment
-// makes the statement match no row; only MariaDB runs this text.
+// Returns the statement. It changes the row, because a row lock is not enough: a server that
+// accepts no writes also grants row locks, and if there are several primaries, each primary has its
+// own row locks. The column `touched` gets a new value each time. Outside a transaction, the text
+// in the version comment makes the statement match no row; only MariaDB runs this text.
 std::string guard_text(const std::string& quoted_table, std::string_view name,
                        std::string_view owner) {
     return "UPDATE " + quoted_table +

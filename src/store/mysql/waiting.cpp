@@ -264,12 +264,12 @@ void wakeup_wait::is_handed_over() noexcept {
 namespace {
 
 /// First and longest pause between two polls for one waiter. Each pause is a quarter longer than
-/// the one before.
+/// the previous pause.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
 
-/// A poll also asks for the waiters that become due within this time.
+/// A poll also includes the waiters that become due within this time.
 constexpr duration slack{10};
 
 /// Maximum number of waiters in one SELECT. Further waiters are in the next SELECT.
@@ -366,8 +366,7 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure here. Each waiter also makes attempts, and they report the
-            // failure.
+            // Ignore the failure here. Each waiter also makes attempts, which report the failure.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

@@ -32,16 +32,16 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< cuts the connection, unless the user lock was handed over
 
-    /// Returns whether the object still waits for the user lock (GET_LOCK). False: the user lock
-    /// was granted, or there is no connection for the wait. In both cases the caller polls. When
-    /// the wait ends, the alarm `wake` rings.
+    /// Returns whether the object still waits for the user lock (GET_LOCK). Returns false if the
+    /// user lock was granted, or if there is no connection for the wait. In both cases the caller
+    /// polls. When the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock (GET_LOCK) now; the attempt must use this
     /// connection. Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Notes that the hold takes over the user lock (GET_LOCK) and its connection, and releases
+    /// Records that the hold takes over the user lock (GET_LOCK) and its connection, and releases
     /// them later.
     void is_handed_over() noexcept;
 
@@ -59,7 +59,7 @@ void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connect
 /// too.
 class wakeup_locks {
 public:
-    /// `at` must outlive the table.
+    /// Creates an empty table. `at` must outlive it.
     explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
@@ -124,7 +124,7 @@ private:
 /// attempt may succeed.
 class lock_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     lock_place(request_context&, wakeup_locks&, poller&, remote::lately_busy&, ask want,
                alarm& wake);
 

@@ -14,7 +14,8 @@
 
 namespace holdfast::redis {
 
-/// Entry of a request that waits for a slot. The destructor removes the entry.
+/// Entry of a request in the queue for a free slot. The destructor removes the entry from the
+/// queue.
 class request_slots::place_in_line {
 public:
     place_in_line(request_slots& of, std::string name)
@@ -382,19 +383,19 @@ asio::awaitable<counter_state> inspect_permits(node& server, const lock_name& na
 
 namespace {
 
-/// A nonce begins with this many bytes of the client's UUID. They are random, except for the few
-/// bits that mark a holdfast client.
+/// A nonce begins with this many bytes of the client's UUID. These bytes are random, except for the
+/// few bits that mark a holdfast client.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the number, with the lowest byte first. JVMs and servers use the same order on their
-/// machines.
+/// Appends the bytes of the number, with the lowest byte first. JVMs and servers use the same
+/// order.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the request's id in 64 bits. Requests of one client have consecutive ids. Each client
-/// begins at a random id, so the ids of different clients are far apart.
+/// Returns the id of the request as a 64-bit number. Requests of one client have consecutive ids.
+/// Each client begins at a random id, so the ids of different clients are far apart.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -402,8 +403,8 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique.
-/// Their format depends on the Redisson version; see docs/protocol/rate.md.
+/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique. The
+/// format of these bytes depends on the Redisson version; see docs/protocol/rate.md.
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {

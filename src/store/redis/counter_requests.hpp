@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about semaphores, latches and rate limiters, with one function for each script, and the
-// slots in which a server remembers the requests of a client (`request_slots`).
+// Functions that send requests about semaphores, latches and rate limiters, one function for each
+// script. Also the slots in which a server remembers the requests of a client (`request_slots`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -30,11 +30,11 @@ struct request_slot {
     std::int64_t number;
 };
 
-/// Gives each request that changes a counter a slot of that counter, like the slots of NFS clients
-/// (RFC 8881, section 2.10.6). No other request uses the slot until the request is over. The
-/// numbers in a slot only grow. So the server needs to remember only one request for each slot, and
-/// it ignores a request that arrives after a later request of the same slot. Thread safety: none;
-/// call everything on the client's executor.
+/// Table of the slots of each counter. Each request that changes a counter gets a slot, as requests
+/// of NFS clients do (RFC 8881, section 2.10.6). No other request uses the slot until the request
+/// is over. The numbers in a slot only grow. So the server needs to remember only one request for
+/// each slot, and it ignores a request that arrives after a later request of the same slot. Thread
+/// safety: none; call all functions on the client's executor.
 class request_slots {
 public:
     /// Maximum number of requests about one counter at the same time. Further requests wait.
@@ -51,9 +51,9 @@ public:
     asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline,
                                        duration progress_timeout = {});
 
-    /// Frees the slot of a request that will not be sent again. A copy of the request may still be
-    /// on its way to the server. As soon as the server has executed the next request in the slot,
-    /// it ignores such a copy.
+    /// Frees the slot of a request that will not be sent again. If a copy of the request is still
+    /// on its way, the server ignores this copy as soon as it has executed the next request in the
+    /// slot.
     void over(const lock_name&, std::uint64_t request) noexcept;
 
     std::size_t count_taken(const lock_name&) const;
@@ -83,7 +83,7 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Slot in which the server remembers a request, and for how long it remembers the request.
+/// Slot in which the server remembers a request, and the time for which it remembers the request.
 struct remembered {
     request_slot where;
     duration memory;
@@ -105,25 +105,25 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// word_of() returns the word for the operation in the arguments of scripts. changed_in() reads the
-/// reply to a change.
+/// word_of() returns the word that names the operation in the arguments of scripts. changed_in()
+/// reads the reply to a change.
 std::string_view word_of(counter_verb);
 changed changed_in(const reply&);
 
 /// Returns the channel of a counter's change notifications.
 channel_name channel_of(const lock_name&, counter_kind);
 
-// Requests of a leased semaphore. Some take, renew and return permits; the others change or read
-// the number of permits.
+// Requests about leased semaphores. Some of them take, renew and return permits; the others change
+// or read the number of permits.
 
-// `verbs` has a pointer to each of the next functions, and a comment that explains it.
+// `verbs` has a pointer to each of these functions, and a comment that explains it.
 asio::awaitable<attempt> lease_permits(node&, const ask&, server_deadline);
 asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_options&);
 
-// The next functions do the same as change_counter() and inspect_counter(), for leased permits. The
-// arguments must live until the request has completed.
+// change_permits() and inspect_permits() do for leased permits what change_counter() and
+// inspect_counter() do for other counters. The arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 
@@ -136,8 +136,8 @@ std::string rate_member(const owner_id& request, std::int64_t permits, redisson_
 
 // The arguments of these functions must live until the request has completed.
 
-/// Takes permits from a rate limiter. `memory` is the time for which the request is remembered; it
-/// limits the wait for replicas.
+/// Takes permits from a rate limiter. `memory` is the time for which the server remembers the
+/// request. It also limits the wait for replicas.
 asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);

@@ -28,7 +28,7 @@ struct durability_settings {
     std::string fsync{};
 };
 
-/// Decides from a server's INFO reply whether the server is fit for locks.
+/// Facts in a server's INFO reply. They show whether the server is fit for locks.
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
@@ -63,12 +63,12 @@ struct lock_needs {
 };
 
 /// Returns all findings about a report, which must not be empty. `met_info` is the INFO reply on
-/// the connection that carries the requests for locks. It is empty if the server denies the command
-/// INFO.
+/// the connection that carries the requests for locks. The text is empty if the server denies the
+/// command INFO.
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
-// The next functions are parts of judge_topology. Each function adds its findings to the list.
+// Parts of judge_topology(). Each of these functions adds its findings to the list.
 void judge_members(const topology_report&, std::vector<finding>&);
 void judge_reach(const topology_report&, std::string_view met_info, std::vector<finding>&);
 void judge_failover(const topology_report&, duration lease, std::vector<finding>&);

@@ -149,7 +149,7 @@ namespace {
 /// than `queue_poll_bound` plus a command timeout, so the queue does not end while a client waits.
 constexpr duration queue_lasts{10'000};
 
-/// Requests are counted modulo this number in the queue; see scripts/parts/queue.lua.
+/// The queue stores the number of a request modulo this number; see scripts/parts/queue.lua.
 constexpr std::uint64_t requests_counted = 1024;
 
 attempt queued_attempt_in(const reply& answer, bool is_fenced) {
@@ -366,8 +366,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the hash field of the client's existing hold, if the request upgrades or downgrades this
-/// hold. The result is empty for all other requests.
+/// Returns the hash field of the client's existing hold if the request upgrades or downgrades this
+/// hold. For all other requests, the result is empty.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

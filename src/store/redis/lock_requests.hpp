@@ -28,7 +28,7 @@ struct released {
     bool handed_on = false;      ///< true: the lock was granted to a waiting client
 };
 
-/// Result of a question about an owner's hold. `elsewhere` means that another server has the key of
+/// Result of a query about an owner's hold. `elsewhere` means that another server has the key of
 /// the lock.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
@@ -59,11 +59,11 @@ struct verbs {
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
-    /// Returns the channel on which waiters are notified of releases. The pointer is null if there
+    /// Function that returns the channel on which waiters are notified of releases. Null if there
     /// is no channel; waiters then poll.
     channel_name (*told_on)(const hold&);
     linger afterwards = linger::usual;
-    /// True: waiting clients stand in a queue for a direct hand-off (lock_in_queue()).
+    /// Whether waiting clients stand in a queue for a direct hand-off (lock_in_queue()).
     bool has_queue = false;
 };
 
@@ -74,7 +74,7 @@ const verbs* verbs_of(lock_kind) noexcept;
 /// a fenced lock have other functions. Returns null if this store does not support the kind.
 const verbs* verbs_of(lock_kind, const node&) noexcept;
 
-// Requests of a plain lock. Only this unit knows the keys and arguments of these scripts.
+// Requests about plain locks. Only this file knows the keys and arguments of the scripts.
 
 // `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_mutex(node&, const ask&, server_deadline);
@@ -83,8 +83,8 @@ asio::awaitable<released> release_mutex(node&, const hold&);
 // Requests about plain and fenced locks, if the option `direct_hand_off` is on
 // (docs/protocol/mutex.md).
 
-/// Length of the lease that a release grants to the next client in the queue. The client then
-/// prolongs it. A client that cannot use the grant keeps the lock from others for this time.
+/// Length of the lease that a release grants to the next client in the queue. That client then
+/// prolongs the lease. If it cannot use the grant, no other client gets the lock for this time.
 inline constexpr duration handed_over_lease{2000};
 
 /// Longest time between two requests of a client in the queue. It is shorter than
@@ -95,9 +95,9 @@ inline constexpr duration queue_poll_bound{1000};
 /// is fixed, because a release grants the lock without a request of the owner.
 inline constexpr std::uint32_t queue_tokens = 64;
 
-/// Takes the lock. If it is busy and `number` is not 0, the owner joins the queue
-/// (`attempt::queued` tells whether it did). `number` is the number of this request, and grows by
-/// one with each. For a fenced lock, `ask::tokens` must be 1 or `queue_tokens`.
+/// Takes the lock. If the lock is busy and `number` is not 0, the owner joins the queue
+/// (`attempt::queued` says whether it did). `number` is the number of this request; each request
+/// has the next number. For a fenced lock, `ask::tokens` must be 1 or `queue_tokens`.
 asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::uint64_t number);
 
 /// Returns the message that grants the lock to an owner whose last request had this number. For a
@@ -114,14 +114,14 @@ std::optional<std::uint64_t> token_in_grant(lock_kind, std::string_view message,
 asio::awaitable<attempt> lock_outside_queue(node&, const ask&, server_deadline);
 asio::awaitable<released> release_to_queue(node&, const hold&);
 
-// Functions for a spin lock. Its waiters get no notifications; instead, they record at the server
-// that they are waiting.
+// Requests about spin locks. Waiters of a spin lock get no notifications; instead, they record at
+// the server that they are waiting.
 asio::awaitable<attempt> lock_spin(node&, const ask&, server_deadline);
 asio::awaitable<released> release_spin(node&, const hold&);
 asio::awaitable<renewed_holds> renew_leases(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
-// Requests of a lock with fencing tokens that differ from the requests of a plain lock.
+// Requests about locks with fencing tokens, if they differ from the requests about plain locks.
 
 /// Takes the lock; see `verbs::take`.
 asio::awaitable<attempt> lock_fenced(node&, const ask&, server_deadline);
@@ -129,13 +129,13 @@ asio::awaitable<attempt> lock_fenced(node&, const ask&, server_deadline);
 /// Returns the greatest token that was granted, or reserved for grants; 0 if there was none.
 asio::awaitable<std::uint64_t> last_token(node&, const lock_name&);
 
-// Requests of a fair lock, on the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).
+// Requests about fair locks, with the keys of Redisson's RedissonFairLock (docs/protocol/fair.md).
 
 // `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_fair(node&, const ask&, server_deadline);
 asio::awaitable<released> release_fair(node&, const hold&);
 
-// Requests of a read-write lock. Only this unit knows the keys and arguments of these scripts.
+// Requests about read-write locks. Only this file knows the keys and arguments of the scripts.
 // Write holds are renewed together with plain locks (`renew_leases`).
 
 // `verbs` has a pointer to each of the next functions, and a comment that explains it.
@@ -146,7 +146,8 @@ asio::awaitable<renewed_holds> renew_reads(node&, std::optional<shard> at, hold_
 asio::awaitable<attempt> lock_write(node&, const ask&, server_deadline);
 asio::awaitable<released> release_write(node&, const hold&);
 
-// Requests of a token lock, which is a string with its owner's token: `SET key token NX PX`.
+// Requests about token locks. A token lock is a string with the token of its owner: `SET key token
+// NX PX`.
 
 // `verbs` has a pointer to each of the next functions, and a comment that explains it.
 asio::awaitable<attempt> lock_token(node&, const ask&, server_deadline);

@@ -22,8 +22,8 @@ std::string_view form_of_braces(std::string_view name) {
 
 } // namespace
 
-// Like Redisson, checks only for an opening brace. It does not matter whether the name has a
-// complete hash tag.
+// The function checks only for an opening brace, as Redisson does. It does not matter whether the
+// name has a complete hash tag.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
     std::string all;
@@ -109,8 +109,7 @@ std::string spinners_key(const lock_name& name) {
     return timer_prefix(name) + ":waiters";
 }
 
-// For a latch, Redisson always puts braces around the name, even if the name already contains
-// braces.
+// The channel has braces around the name even if the name already contains braces, as in Redisson.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
 }

@@ -33,7 +33,7 @@ channel_name token_channel(const lock_name& name);
 /// Returns the key with the last fencing token of a lock.
 std::string token_key(const lock_name& name);
 
-// Names of a direct hand-off (docs/protocol/mutex.md). waiting_key: the queue of waiting clients.
+// Names for a direct hand-off (docs/protocol/mutex.md). waiting_key: the queue of waiting clients.
 // waiting_channel: a channel to which all these clients subscribe, so that a release can count
 // them. inbox_prefix: the start of the names of the clients' inboxes. inbox: the channel of the
 // owner's client.
@@ -42,15 +42,15 @@ channel_name waiting_channel(const lock_name&);
 std::string inbox_prefix(const lock_name&);
 channel_name inbox(const hold& waits);
 
-// Names of a fair lock. fair_queue: the queue of waiters, with the next waiter first.
+// Names for a fair lock. fair_queue: the queue of waiters, with the next waiter first.
 // fair_deadlines: the time at which each waiter expires, in ms of the server's clock. fair_channel:
 // the channel of one waiter.
 std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
 
-/// Names of a read-write lock: the channel of releases, the marks of waiting writers (JVMs do not
-/// read them), the prefix of all readers' timers, and the timer of one owner.
+/// Names for a read-write lock: the channel of releases, the key with the marks of waiting writers
+/// (JVMs do not read this key), the prefix of all readers' timers, and the timer of one owner.
 channel_name shared_channel(const lock_name& name);
 std::string writers_key(const lock_name& name);
 std::string timer_prefix(const lock_name& name);
@@ -61,8 +61,8 @@ std::string timer_key(const lock_name& name, std::string_view owner);
 std::string wish_key(const lock_name&);
 channel_name wish_channel(const lock_name&);
 
-// Names of counters: the channel of a semaphore, the channel of a latch, and the recorded requests
-// of one client (JVMs do not read them).
+// Names for counters: the channel of a semaphore, the channel of a latch, and the key with the
+// recorded requests of one client (JVMs do not read this key).
 channel_name semaphore_channel(const lock_name& name);
 std::string permits_key(const lock_name& name); ///< key of the permits that are held under a lease
 /// Returns the key of the clients that wait for a spin lock.
@@ -71,13 +71,13 @@ channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
 /// Keys of a rate limiter: the number of permits that are left, and the draws (granted requests)
-/// that still use permits. The keys `own_left` and `own_draws` belong to a single client.
+/// whose interval is not over. The keys `own_left` and `own_draws` belong to a single client.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
 rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
-/// Returns, as text for the user, why `name` cannot be used in every Redis topology. The result is
+/// Returns why `name` cannot be used in every Redis topology, as text for the user. The result is
 /// empty if the name can be used.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 

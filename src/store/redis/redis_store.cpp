@@ -20,12 +20,12 @@ namespace {
 
 constexpr net::option_checks check{"redis::options"};
 
-/// Shortest time between two checks of the topology, because each check costs the nodes of a
-/// cluster some work.
+/// Shortest allowed time between two checks of the topology. There is a limit because each check
+/// costs the nodes of a cluster some work.
 constexpr duration topology_check_least{100};
 
-/// Greatest allowed values of some options. A greater value must be a typing error: by default, a
-/// server allows only ten thousand connections in all.
+/// Greatest allowed values of some options. A greater value is probably a typing error, because by
+/// default a server allows only ten thousand connections in all.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -91,8 +91,8 @@ void check_time(duration value, std::string_view field, duration least = duratio
     check.time(value, field, least);
 }
 
-/// Returns the greatest allowed replica_timeout. A renewal that waits for replicas must leave
-/// enough time for another attempt.
+/// Returns the greatest allowed replica_timeout. There is a limit because a renewal that waits for
+/// replicas must leave enough time for another attempt.
 duration replica_timeout_most(const options& how) {
     return std::max(duration{1}, how.command_timeout / 3);
 }
@@ -176,7 +176,7 @@ asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hol
     missing_permissions_.note(wanted, got);
     if (presence_ && got.said == verdict::granted)
         presence_->refresh(wanted.lease_time, got.received_at);
-    // If the server refuses WAIT, the hold must not be released: it belongs to the ticket.
+    // Do not release the hold if the server refuses WAIT, because the hold belongs to the ticket.
     const auto keep = []() -> asio::awaitable<void> {
         throw boost::system::system_error{make_error_code(store_errc::not_replicated)};
         co_return;

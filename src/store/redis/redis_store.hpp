@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on Redis (a lock store, a counter store and an inspector), and the function that checks
-// its options.
+// The store on Redis, which consists of a lock store, a counter store and an inspector. Also the
+// function that checks the options.
 #pragma once
 
 #include "redis/node.hpp"
@@ -26,17 +26,17 @@
 
 namespace holdfast::redis {
 
-/// Checks the options, and returns them in the form that the client uses. Throws
-/// `errc::invalid_argument`; the text names the wrong field. Reads the TLS files, but sends
-/// nothing.
+/// Checks the options, and returns them in the form that the client uses. If a field is wrong,
+/// throws `errc::invalid_argument`, with the name of the field in the text. Reads the TLS files,
+/// but sends nothing.
 options checked(options);
 
 /// Lock store on Redis that uses Redisson's keys, for all kinds that verbs_of() knows.
 /// docs/protocol names the script of each function.
 class redis_locks final : public lock_store {
 public:
-    /// All arguments must outlive this object and all objects that it makes. If `presence` is null,
-    /// the client writes no description of itself.
+    /// Creates the store. All arguments must outlive this object and all objects that it makes. If
+    /// `presence` is null, the client writes no description of itself to the server.
     redis_locks(node& server, const store_context& context, presence_refresh* presence = nullptr)
         : server_{server}
         , context_{context}
@@ -82,7 +82,7 @@ private:
 /// keys record which requests of this client were executed (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:
-    /// Both arguments must outlive this object and all objects that it makes.
+    /// Creates the store. Both arguments must outlive this object and all objects that it makes.
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}
@@ -108,8 +108,8 @@ private:
     request_slots slots_;
 };
 
-/// Store on Redis. It reaches the servers through a `node`: connections in production, a model in
-/// tests.
+/// Store on Redis. It sends its requests to a `node`. In production, a node is a set of connections
+/// to servers; in some tests, it is a model of a server.
 class redis_store final : public store {
 public:
     redis_store(std::unique_ptr<node> server, store_context context)

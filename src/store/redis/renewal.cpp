@@ -26,17 +26,17 @@ namespace {
 constexpr std::size_t batch_max = 100;
 
 /// Number of parts into which a refused batch is split. If a part is refused again, it is split
-/// again. So the refused names are found with few requests and few round trips.
+/// again. In this way, few requests and few round trips are enough to find the refused names.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Returns whether one script may renew both holds. A script is for one client, and all its writes
-/// need the same number of replicas.
+/// Returns whether one script may renew both holds. One script can renew only holds of one client
+/// that require the same number of replicas.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
 }
 
-/// Returns how many of the first holds in the list one script may renew.
+/// Returns how many holds from the beginning of the list one script may renew.
 template <typename Belongs>
 std::size_t first_batch(hold_list holds, Belongs also) {
     std::size_t size = 1;
@@ -54,7 +54,7 @@ bool is_about_a_name(const boost::system::system_error& why) {
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
 }
 
-/// State of one call of renew_holds. All requests of the call share it.
+/// State of one call of renew_holds(). All requests of the call share this state.
 class renewing {
 public:
     renewing(node& server, asio::any_io_executor executor, hold_list holds,
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// Adjacent holds in the list that go to one server.
+    /// Part of the list: adjacent holds that are renewed at one server.
     struct part {
         std::size_t first, count;
         std::optional<shard> at;
@@ -87,10 +87,10 @@ private:
         return all;
     }
 
-    /// Renews the holds in a cluster, server by server, so one request may have names of all slots.
-    /// Holds that a server does not have are renewed again with a new slot map. The holds that are
-    /// still missing are then renewed slot by slot; the cluster redirects these requests to the
-    /// right server.
+    /// Renews the holds in a cluster, server by server. So one request can contain names of all
+    /// slots of the server. Holds that a server does not have are renewed again with a new slot
+    /// map. The holds that are still missing are then renewed slot by slot; the cluster redirects
+    /// these requests to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -146,7 +146,7 @@ private:
         holds_ = hold_list{ordered_}.first(places_.size());
     }
 
-    /// Returns the index of the hold in the caller's list.
+    /// Returns the index that the hold has in the caller's list.
     std::size_t place_of(std::size_t which) const {
         return places_.empty() ? which : places_[which];
     }
@@ -179,7 +179,8 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // Results of the parallel group: the order of completion, and the exception of each part.
+        // Outcomes of the parts, which run at the same time: the order in which they completed, and
+        // the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -196,8 +197,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the permissions for the names first, and only then whether it has
-        // these names. So after a refusal, the names may be on another server.
+        // A server may check the permissions for the names before it checks whether it has these
+        // names. So after a refusal, the names may be on another server.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))

@@ -35,8 +35,8 @@ void fair_timeout::lost(const ask& want, bool in_time) {
                        .text_size = text.size()});
 }
 
-// Steps of a client that waits for a lock: it asks for the lock, subscribes, asks again, sleeps,
-// and asks again.
+// Functions for a client that waits for a lock: it asks for the lock, subscribes, asks again,
+// sleeps, and asks again.
 
 namespace {
 
@@ -95,7 +95,8 @@ asio::awaitable<answer> lock_place::look() {
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }
 
-/// Sends one request. With a direct hand-off, the owner joins the queue, or renews its entry.
+/// Sends one request. With a direct hand-off, the request adds the owner to the queue, or renews
+/// the owner's entry.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
     if (!queue_ || !queue_->is_open)
         co_return co_await send_outside_queue(deadline);
@@ -111,9 +112,9 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
     co_return got;
 }
 
-/// Sends one request that does not join the queue. An entry that the owner has in the queue stays
-/// there, and must be removed at the end. No message can grant the lock any more, because the next
-/// message may come from a former primary.
+/// Sends one request that does not join the queue. If the owner already has an entry in the queue,
+/// the entry stays there and must be removed at the end. After this request, no message can grant
+/// the lock any more, because the next message may come from a former primary.
 asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     if (queue_)
         queue_->grant.clear();
@@ -196,8 +197,8 @@ asio::awaitable<void> lock_place::listen(duration timeout) {
 }
 
 /// Subscribes to the inbox of this client, and then to the channel by which releases count the
-/// clients in the queue. A client without an inbox must not be counted there, because it depends on
-/// the messages to all waiters.
+/// clients in the queue. A client without an inbox must not be counted there, because it needs the
+/// messages that go to all waiters.
 asio::awaitable<void> lock_place::listen_in_queue(time_point limit) {
     if (!queue_->inbox)
         queue_->inbox = server_.hear(inbox(want_), wake_);
@@ -250,8 +251,8 @@ counter_place::counter_place(node& server, const store_context& context,
     , wake_{wake}
     , attempts_{context, in_time_, server.command_timeout()} {}
 
-/// Frees the slot. The next request in the slot has a greater number, so the server ignores late
-/// copies of this request.
+/// Frees the slot of the request. The next request in the slot has a greater number, so the server
+/// ignores late copies of this request.
 counter_place::~counter_place() {
     if (takes())
         slots_.over(want_.name, want_.request.number);

@@ -23,7 +23,7 @@
 
 namespace holdfast::redis {
 
-/// Decides how long this client's waiters stay in the queues of fair locks after each request. A
+/// Decision how long this client's waiters stay in the queues of fair locks after each request. A
 /// JVM whose clock runs fast may remove living waiters from a queue. If that has happened, this
 /// client's waiters for that lock stay longer from then on, but no longer than a JVM's waiters.
 class fair_timeout {
@@ -56,9 +56,9 @@ struct queue_place {
     std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
     bool is_open = false;               ///< both subscriptions are confirmed
     std::uint64_t requests = 0;         ///< number of requests that were sent
-    /// Message that a grant would have now, and the time at which the last request was sent. The
-    /// text is empty if no message may grant the lock: the last request has no reply, was not in
-    /// the queue, or did not find the lock busy.
+    /// Message that would grant the lock now, and the time at which the last request was sent. The
+    /// text is empty if no message may grant the lock, because the last request has no reply, was
+    /// not in the queue, or did not find the lock busy.
     std::string grant{};
     time_point asked_at{};
 };
@@ -67,7 +67,7 @@ struct queue_place {
 /// of the attempts.
 class lock_place final : public place {
 public:
-    /// All arguments but `want` must outlive this object.
+    /// Creates the waiter. All arguments but `want` must outlive it.
     lock_place(node& server, const store_context& context, missing_permissions& denied,
                fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
                ask want, alarm& wake);
@@ -116,7 +116,7 @@ private:
 /// takes nothing, so there is nothing to undo.
 class counter_place final : public place {
 public:
-    /// All arguments but `want` must outlive this object.
+    /// Creates the waiter. All arguments but `want` must outlive it.
     counter_place(node& server, const store_context& context, missing_permissions&, request_slots&,
                   counter_ask want, alarm& wake);
     ~counter_place() override;
@@ -151,7 +151,7 @@ private:
 /// notifications about free permits; its reply says when to ask again.
 class rate_place final : public place {
 public:
-    /// All arguments but `want` must outlive this object.
+    /// Creates the waiter. All arguments but `want` must outlive it.
     rate_place(node& server, const store_context& context, missing_permissions&, counter_ask want);
 
     asio::awaitable<answer> look() override;

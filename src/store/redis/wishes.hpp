@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wishes on Redis: requests to the holders of a lock to release it soon. Each wish is a key with a
-// TTL. A message on a channel of its own notifies the holders (docs/protocol/wishes.md).
+// TTL. A message on a separate channel notifies the holders (docs/protocol/wishes.md).
 #pragma once
 
 #include "redis/node.hpp"

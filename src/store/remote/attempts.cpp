@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // The deadline has passed, so send nothing. The server can refuse a late request only
-            // if the user has the permission for TIME.
+            // The deadline has passed, so send nothing. Do not rely on the server, which can refuse
+            // a late request only if the user has the permission for TIME.
             co_return unanswered();
 
         const open_request sent = begin_request(until.at);
@@ -118,9 +118,9 @@ void attempts::note_failure(const open_request& sent, const error_code& failure)
 
 void attempts::note_reply(const open_request& sent, const attempt& got) {
     learn_clock(got);
-    // This reply says nothing about an earlier request that is still on its way and whose deadline
-    // has not passed. A "late" reply says nothing about the lock either, because the script returns
-    // it before it examines the lock.
+    // Remember an earlier request that is still on its way and whose deadline has not passed,
+    // because this reply says nothing about it. A "late" reply says nothing about the lock either,
+    // because the script returns this reply before it examines the lock.
     const bool looked = got.said != verdict::late && !got.not_looked_at;
     const bool tells_all = looked && got.sent_at > sent.unanswered_before;
     unanswered_until_ = tells_all ? none : sent.unanswered_before;
@@ -150,7 +150,8 @@ answer attempts::busy(const attempt& got, duration poll_bound, duration after_th
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // A waiter that gets no notifications chooses its own pauses between requests.
+    // Do not limit the pause of a waiter that gets no notifications, because it chooses its own
+    // pauses between requests.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (got.left) // a dead holder sends no notification, so wake at the end of its lease
         term = std::min(term, *got.left + after_the_end);

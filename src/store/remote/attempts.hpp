@@ -36,13 +36,13 @@ struct attempt {
     /// the present holder. If it is granted, this is the lease of the other holders of a shared
     /// lock.
     std::optional<duration> left;
-    // The next six members are about a lock. They have a meaning only if the verdict is busy.
+    // Members that have a meaning only for a lock, and only if the verdict is busy.
     bool holder_tells = true;   ///< the holder will notify the waiters when it releases the lock
     bool not_looked_at = false; ///< the lock was not examined; its row may have been locked
     bool heard_late = false;    ///< this client may miss notifications now
     bool queued = false;        ///< the owner is now in the store's queue
     bool joined_now = false;    ///< the owner joined the queue with this request
-    /// True: the owner's time in the queue was not extended, because memory is full.
+    /// True if the owner's time in the queue was not extended, because the server's memory is full.
     bool place_stays = false;
     /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
     /// then the server refuses no request as late.
@@ -70,8 +70,8 @@ inline constexpr duration untold_poll_bound{250};
 /// Longest time between two requests of a subscriber that may miss a release notification.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Sends the acquire requests of one owner, and remembers the requests that got no reply. Thread
-/// safety: call everything on the client's executor.
+/// Sender of the acquire requests of one owner. It remembers the requests that got no reply. Thread
+/// safety: call all functions on the client's executor.
 class attempts {
 public:
     /// Creates the object. `command_timeout` is the time limit for one request. `is_told`: a
@@ -82,10 +82,11 @@ public:
     /// Sends one request. The server replies "late" if it processes the request after `deadline`.
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// Asks for the lock; see `place::look`. Throws `not_replicated` if a grant is not confirmed.
-    /// If the lock is busy, `term` in the answer is the time until the next call. It is at most the
-    /// remaining lease of the holder plus the margin `after_the_end`; without the margin, the next
-    /// call would come too early. If `is_told` is true, it is also at most `poll_bound`.
+    /// Tries once to acquire the lock; see `place::look`. Throws `not_replicated` if a grant is not
+    /// confirmed. If the lock is busy, `term` in the answer is the time until the next call. This
+    /// time is at most the remaining lease of the holder plus the margin `after_the_end`, without
+    /// which the next call would come too early. If `is_told` is true, the time is also at most
+    /// `poll_bound`.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Returns whether a call of look() found the lock busy. If so, the caller must subscribe
@@ -105,7 +106,7 @@ public:
     /// Returns whether the owner is in a queue of the store, according to the last reply.
     bool queued() const noexcept { return queued_; }
 
-    // The functions of `place` with the same names explain these functions.
+    // Overrides of the functions of `place`, where their comments are.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
@@ -122,7 +123,7 @@ private:
 
     static constexpr time_point none = time_point::min();
 
-    /// Deadline of one request. `is_callers`: it is the deadline that the caller gave.
+    /// Deadline of one request. `is_callers` is true if the caller has set the deadline.
     struct limit {
         time_point at;
         bool is_callers;

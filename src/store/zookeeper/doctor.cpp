@@ -114,8 +114,8 @@ std::vector<finding> judge_servers(const survey& seen) {
 namespace {
 
 /// A request that takes more than 1/20 of the session's timeout is reported as slow. A heartbeat is
-/// sent every sixth of the timeout. If it fails, it must be sent again several times before the
-/// next one.
+/// sent every sixth of the timeout. If the heartbeat fails, it must be sent again several times
+/// before the next heartbeat.
 constexpr int slow_part_of_session = 20;
 
 /// Maximum number of locks that are examined. The examination of a lock costs two requests.
@@ -237,7 +237,7 @@ private:
         }
     }
 
-    /// Deletes the trial lock's nodes, even after a failure.
+    /// Deletes the nodes of the trial lock, even after a failure.
     asio::awaitable<void> leave(lock_place& spot, bool taken) {
         for (int left = releases_max; left > 0; --left) {
             try {

@@ -104,8 +104,8 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Looks for a writer that upgrades the only read hold. Such a writer holds the lock, although its
-/// node is not the first in the queue.
+/// Corrects `seen` if a writer upgrades the only read hold. Such a writer holds the lock, although
+/// its node is not the first in the queue.
 asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;
@@ -187,8 +187,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Rings the alarm before the watch is set again, and once more afterwards. So no change between
-/// these two times is missed.
+/// Loop that keeps the watch set. Rings the alarm before the watch is set again, and once more
+/// afterwards, so that no change between these two times is missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -306,8 +306,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the nodes of the holders. A request that arrives late ends no newer hold, because a node
-/// always belongs to the same owner.
+/// Deletes the nodes of the holders. A late request cannot end a newer hold, because a node always
+/// belongs to the same owner.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::size_t most = only_from.empty() ? owners_told_max : seen.holders.size();

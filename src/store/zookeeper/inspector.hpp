@@ -38,8 +38,8 @@ struct line {
     bool shared = false;                ///< true: the holders are readers
     bool alone = false;                 ///< true: the holder is exclusive
     bool of_pair = false;               ///< true: the nodes belong to a read-write lock
-    /// True: the nodes belong to a mutex. If both this and `of_pair` are false, the names of the
-    /// nodes fit a mutex and also a read-write lock.
+    /// Whether the nodes belong to a mutex. If both this field and `of_pair` are false, the names
+    /// of the nodes fit a mutex and also a read-write lock.
     bool of_mutex = false;
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };

@@ -48,8 +48,9 @@ bool is_worn_out(const own_node& node) {
 /// deletes empty parents, but it checks only once a minute, and may never find the parent empty.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Call it after the deletion of the node `path`. A persistent parent (a folder of a semaphore) is
-/// created again at once, because a semaphore is recognized by its folders.
+/// Lets the numbers of the nodes begin again at 0 if they have become large. Call it after the
+/// deletion of the node `path`. A persistent parent (a folder of a semaphore) is created again at
+/// once, because a semaphore is recognized by its folders.
 asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
@@ -60,7 +61,7 @@ asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_
         if (got == session::removal::removed && parents_mode == node_mode::persistent)
             co_await home.make_path(std::move(above), parents_mode);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure: the next deletion tries again.
+        // Ignore the failure, because the next deletion tries again.
     }
 }
 
@@ -142,8 +143,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Creates the node. An empty result means that the caller must call again: either the path above
-/// was missing and was created now, or the node already existed.
+/// Creates the node. If the result is empty, the caller must call again: either the path above the
+/// node was missing and was created now, or the node already existed.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -194,7 +195,8 @@ asio::awaitable<void> queue_node::remove() {
         const std::string path = mine_->path;
         co_await home_->at->remove(path);
         mine_.reset();
-        // The nodes of a semaphore's mutex are never released, so their numbers begin again here.
+        // Let the numbers of a semaphore's mutex begin again here, because the nodes of this mutex
+        // are never released.
         if (want_.parents_mode == node_mode::persistent)
             co_await renew_numbers(*home_, path, want_.parents_mode);
     }
@@ -524,8 +526,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Error of a batch that got no answer. The later batches would get none either, so they are not
-    // sent.
+    // Error of a batch that got no answer. After such an error, the later batches are not sent,
+    // because they would get no answer either.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -554,7 +556,7 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
 
 namespace {
 
-/// Deletes the node. Returns whether the node existed before.
+/// Deletes a node. Returns whether the node existed before.
 asio::awaitable<bool> delete_node(store_session& home, own_node node) {
     if (!home.lives(node))
         co_return false;

@@ -18,16 +18,16 @@
 
 namespace holdfast::zookeeper {
 
-/// An ephemeral node of one owner in the queue of a lock (`queue_node`). Only one node is made,
-/// even if answers are lost. The node is deleted when it is no longer needed. Thread safety: call
-/// everything on the client's executor.
+/// An ephemeral node of one owner in the queue of a lock (`queue_node`). The object makes only one
+/// node, even if answers are lost, and deletes the node when it is no longer needed. Thread safety:
+/// call everything on the client's executor.
 class queue_node {
 public:
     struct node_options {
         std::string parent;
         std::string prefix; ///< prefix of the node's name; it contains the owner
         std::string data;
-        /// True: the server adds a number to the name. False: the prefix is the whole name.
+        /// Whether the server adds a number to the name. If false, the prefix is the whole name.
         bool numbered = true;
         /// Mode (persistent, container, …) of the parent and its ancestors, if they must be made.
         node_mode parents_mode = node_mode::container;
@@ -123,7 +123,7 @@ private:
     answer busy() const;
     const own_node* stood_on() const;
     /// Returns false if the request upgrades or downgrades another hold of the owner, and that hold
-    /// is lost. `names` are the current children; null: not known yet.
+    /// is lost. `names` are the current children, or null if the children are not known yet.
     bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 

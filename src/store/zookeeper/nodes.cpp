@@ -253,7 +253,8 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// The data of a node consist of lines. Each line has a key word, a blank, and the value.
+// Key words in the data of a node. The data consist of lines; each line has a key word, a blank,
+// and a value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;

@@ -49,7 +49,8 @@ public:
     /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the parent of all locks' nodes. Empty if the locks' names are whole paths.
+    /// Returns the path of the node above the nodes of all locks. The result is empty if the names
+    /// of locks are whole paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
@@ -97,8 +98,8 @@ struct contender {
     std::int64_t number = 0;
     bool shares = false;  ///< true: the node belongs to a reader
     bool of_pair = false; ///< true: the name belongs to a read-write lock
-    /// True: the name can only belong to a mutex. False for kazoo's `__lock__`, which can belong to
-    /// a mutex or to a read-write lock.
+    /// Whether the name can only belong to a mutex. False for kazoo's `__lock__`, which can belong
+    /// to a mutex or to a read-write lock.
     bool of_mutex = false;
 };
 
@@ -118,7 +119,8 @@ std::string owner_in(std::string_view node);
 std::optional<std::int64_t> number_in(std::string_view node);
 
 /// Returns the data for a node of this client: the owner and, if given, a description of the
-/// client. `above` is the node of the read hold that a writer upgrades; empty: no upgrade.
+/// client. `above` is the node of the read hold that a writer upgrades. It is empty if there is no
+/// upgrade.
 std::string data_of(const owner_id&, const std::optional<client_info>&,
                     std::string_view above = {});
 

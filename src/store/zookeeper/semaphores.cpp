@@ -79,8 +79,9 @@ constexpr int sets_max = 10;
 /// Maximum number of permits in one request. One renewal checks at most this number of nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Both folders are persistent nodes. If they were container nodes, the ensemble would delete them
-/// when they are empty, and the total number of permits would be lost.
+/// Mode of both folders of a semaphore. The folders are persistent nodes: if they were container
+/// nodes, the ensemble would delete them when they are empty, and the total number of permits would
+/// be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 queue_node::node_options turn_node_options(const store_session& home, const ask& want,
@@ -153,8 +154,8 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    // Each node of a permit had its own time limit, so the proof that the session exists has its
-    // own, too.
+    // Give the proof that the session exists its own time limit, because each node of a permit had
+    // its own time limit, too.
     co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
@@ -248,7 +249,7 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         co_return false;
     std::size_t all = 0;
     for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
-        // Each node has its own time limit, because many permits may take longer than one attempt
+        // Give each node its own time limit, because many permits may take longer than one attempt
         // may take.
         const time_point last_start = home_->last_start(home_->context.time.now());
         const std::vector<std::string> names = co_await each->among(last_start);
@@ -270,7 +271,7 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure: the node is deleted later, in the background, and the permits are
+        // Ignore the failure. The node is deleted later in the background, and the permits are
         // granted anyway.
     }
     said.term = home_->term_since(began);
@@ -369,8 +370,9 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                 refuse_another_number(at, *present);
             co_return said;
         }
-        // Curator has created the node, or a client that waits for the total. If another client
-        // sets the total at the same time, only one of the two succeeds.
+        // The node exists without a total: Curator has created it, or a client that waits for the
+        // total. If another client sets the total at the same time, only one of the two clients
+        // succeeds.
         const std::int32_t version = node->stat.version;
         const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
         if (is_set)
@@ -411,7 +413,7 @@ asio::awaitable<bool> zookeeper_counters::give_back(const semaphore_paths& at, s
     co_return co_await home_->at->remove(std::move(node)) == session::removal::removed;
 }
 
-/// Deletes the semaphore and all held permits. Waiters notice this and queue again.
+/// Deletes the semaphore and all held permits. Waiters notice the deletion and queue again.
 asio::awaitable<bool> zookeeper_counters::erase(const semaphore_paths& at) {
     const std::optional<std::int64_t> present = co_await read_capacity(*home_, at);
     if (!present)
@@ -440,7 +442,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Waiters also have nodes, so there may be more nodes than permits.
+    // Count at most as many nodes as there are permits, because waiters also have nodes.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;

@@ -36,8 +36,8 @@ struct semaphore_paths {
 /// a semaphore that Curator made.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// The next two functions write and check the node's data: the total, and the id of the request
-/// that set it.
+/// Functions that write and check the data of the node: the total, and the id of the request that
+/// set the total.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 

@@ -65,8 +65,8 @@ asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure. The root is read again in the next session, and until then the
-        // ensemble's identity is unknown.
+        // Ignore the failure. The client reads the root again in the next session; until then the
+        // identity of the ensemble is unknown.
     }
 }
 

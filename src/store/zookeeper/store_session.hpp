@@ -27,9 +27,9 @@ namespace holdfast::zookeeper {
 
 class store_session;
 
-/// Watches the nodes of this client's holds (`node_watcher`). If the node of a hold is deleted, the
-/// holder learns of it at once. A watch is set only some time after the grant, because most holds
-/// are released earlier. Thread safety: call everything on the client's executor.
+/// Watcher of the nodes of this client's holds (`node_watcher`). If the node of a hold is deleted,
+/// the holder learns of the loss at once. A watch is set only some time after the grant, because
+/// most holds are released earlier. Thread safety: call everything on the client's executor.
 class node_watcher {
 public:
     explicit node_watcher(store_session& home)
@@ -92,7 +92,7 @@ public:
     explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for`: whether the caller will call `take_deleted` for this node.
+    /// Adds a node. `asked_for` says whether the caller will call `take_deleted` for this node.
     void add(own_node, bool asked_for = false);
 
     /// Adds all children of `parent` whose names begin with `prefix`, if this session or the next
@@ -174,13 +174,15 @@ public:
     duration term_since(time_point began) const;
 
     /// Waits until it is certain that the session will live for a while. Call it before a grant is
-    /// reported. The call ends with the attempt, which is one command timeout after `last_start`.
+    /// reported. The call ends at the latest when the attempt ends: one command timeout after
+    /// `last_start`.
     asio::awaitable<void> prove_session(time_point last_start) {
         const time_point answer_by = last_start + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. The comment of data_of() explains `above`.
+    /// Returns the data for a node of this client. `above` is the node of the read hold that a
+    /// writer upgrades, or empty.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
     /// Creates the node and the missing nodes above it. `last` is the mode of the node. If the mode

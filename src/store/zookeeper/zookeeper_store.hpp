@@ -34,8 +34,8 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    /// Returns an identity which says that the server forgets nothing. When a write was answered, a
-    /// majority of the servers has stored it on disk.
+    /// Returns an identity which says that the server forgets nothing, because each answered write
+    /// is on the disks of a majority of the servers.
     server_identity identity(const lock_name&) const override {
         return {home_->ensemble(), time_point::min()};
     }
