@@ -526,7 +526,7 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
 /// status.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
-    const std::string all = failure.what(); // "0 of 1 replicas confirmed it in time: ..."
+    const std::string all = failure.what(); // "0 of 1 replicas confirmed the write in time: ..."
     const char* const done = what.word == "set"     ? "' is closed on "
                              : what.word == "erase" ? "' is open on "
                                                     : "' is counted down, if it was closed, on ";

@@ -178,8 +178,8 @@ int doctor(const inheritance& inherited, arguments all) {
 
     if (asks_quorum(given)) {
         if (create_tables)
-            throw usage_error{"--create-tables is for one URL: give that of each database by "
-                              "itself"};
+            throw usage_error{"--create-tables accepts only one URL: run the command once for "
+                              "each database"};
         return examine_quorum(given);
     }
     return ask_server(inherited, given, [&](holdfast::client& home) {
@@ -229,16 +229,16 @@ holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
 }
 
 constexpr std::string_view remedy_for_votes =
-    "if a node is away, mend it; a node that was restarted votes again when the longest lease "
-    "since then is over";
+    "If a node cannot be reached, repair this node. A restarted node votes again when the longest "
+    "lease has passed since its start.";
 
 finding words_on_votes(const holdfast::quorum_votes& votes) {
     const std::string count = std::to_string(votes.held) + " of " + std::to_string(votes.nodes);
     if (votes.held == votes.nodes)
-        return {severity::fine, "quorum", count + " nodes vote", ""};
+        return {severity::fine, "quorum", count + " nodes voted for the lock.", ""};
     return {severity::warning, "quorum",
-            "a lock was taken with " + count + " votes; " + std::to_string(votes.majority) +
-                " are needed",
+            "Only " + count + " nodes voted for the lock. The lock needs " +
+                std::to_string(votes.majority) + " votes.",
             std::string{remedy_for_votes}};
 }
 
@@ -255,7 +255,7 @@ std::string why_not(holdfast::quorum_mutex& lock) {
             text.erase(text.find(general));
         return text;
     }
-    return "the nodes could not be asked at first";
+    return "The nodes could not be asked in the first attempt.";
 }
 
 /// Takes a lock on all nodes, as a program would do. Returns a finding about the votes.
@@ -270,16 +270,20 @@ finding examine_together(node_list& of, const std::string& name) {
         if (held)
             return words_on_votes(votes_of_all(*held));
         if (std::ranges::any_of(inspect_all(of, name), &node_state::is_held))
-            return {severity::warning, "quorum", "the lock '" + name + "' is held by somebody",
-                    "try another NAME"};
-        return {severity::danger, "quorum", "no majority of the nodes voted within a second",
+            return {severity::warning, "quorum",
+                    "Another client holds the lock '" + name +
+                        "', so the doctor could not take this lock.",
+                    "Run the doctor with another name: holdfast doctor NAME"};
+        return {severity::danger, "quorum", "No majority of the nodes voted within one second.",
                 std::string{remedy_for_votes}};
     } catch (const boost::system::system_error& failure) {
         const bool wrong = failure.code() == holdfast::errc::invalid_argument;
         return {severity::danger, "quorum", why_not(lock),
-                wrong ? "give another server in place of one of them: the same server has one vote"
-                      : "with fewer than " + std::to_string(majority_of(of.size())) +
-                            " nodes nobody gets a lock"};
+                wrong ? "Replace one of the two URLs by the URL of another server. A server has "
+                        "only one vote."
+                      : "Repair the nodes. Without the votes of " +
+                            std::to_string(majority_of(of.size())) +
+                            " nodes, no client gets the lock."};
     }
 }
 
@@ -300,7 +304,7 @@ void print_quorum_lines(const node_list& of, const std::vector<diagnosis>& each,
         std::cout << printable(one.server) << '\n';
         print_findings(*found++);
     }
-    std::cout << "all of them\n";
+    std::cout << "all nodes together\n";
     print_findings(together);
 }
 
@@ -331,8 +335,8 @@ int examine_quorum(const look_options& given) {
         together.findings.push_back(
             {reached < majority_of(all.size()) ? severity::danger : severity::warning, "nodes",
              std::to_string(reached) + " of " + std::to_string(all.size()) +
-                 " nodes answer; these do not: " + servers_without_answer(all, each),
-             "see what is said of these nodes above"});
+                 " nodes replied. These nodes did not reply: " + servers_without_answer(all, each),
+             "Read the findings about each of these nodes."});
     severity worst = together.worst();
     // A quorum works without an unreachable node, so this finding is only a warning.
     for (const diagnosis& one : each)

@@ -163,7 +163,7 @@ TEST_P(Latch, ChangeThatTooFewReplicasConfirmIsReportedAsDone) {
     EXPECT_EQ(erased.status, 69);
     EXPECT_THAT(erased.err, HasSubstr("'gate' is open on unix://"));
     for (const std::string& words : {set.err, down.err, erased.err}) {
-        EXPECT_THAT(words, HasSubstr("but 0 of 1 replicas confirmed it in time."));
+        EXPECT_THAT(words, HasSubstr("but 0 of 1 replicas confirmed the write in time."));
         EXPECT_THAT(words, Not(HasSubstr("did not answer")));
         EXPECT_THAT(words, Not(HasSubstr("You hold nothing")));
     }

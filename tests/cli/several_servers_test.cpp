@@ -205,7 +205,7 @@ TEST_P(SeveralServers, ReplicasThatAreMissingAreTold) {
     const ended few = run({"run", "-n", "--replicas", "9", "job", "--", "true"}, url());
     EXPECT_EQ(few.status, 69);
     EXPECT_THAT(few.err, AllOf(StartsWith("holdfast: " + url() + " did not give the lock: "),
-                               HasSubstr("of 9 replicas confirmed it in time")));
+                               HasSubstr("of 9 replicas confirmed the write in time")));
     EXPECT_TRUE(eventually([&] { return !is_locked(); }));
 }
 

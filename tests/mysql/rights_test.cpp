@@ -138,9 +138,9 @@ TEST_F(MysqlRights, TheDoctorNamesEachMissingRight) {
     const auto found = std::ranges::find(told.findings, std::string{"rights"}, &finding::topic);
     ASSERT_NE(found, told.findings.end());
     EXPECT_EQ(found->how_bad, severity::danger);
-    EXPECT_EQ(found->what, "this user has not every right: INSERT on `holdfast_lock`, "
+    EXPECT_EQ(found->what, "This user lacks these rights: INSERT on `holdfast_lock`, "
                            "INSERT on `holdfast_lock_hold`, INSERT on `holdfast_lock_counter`, "
-                           "INSERT on `holdfast_lock_request`");
+                           "INSERT on `holdfast_lock_request`.");
 }
 
 } // namespace

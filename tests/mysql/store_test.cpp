@@ -126,8 +126,8 @@ TEST_F(MysqlStore, IsSetUpOnce) {
     options how = reaching(server());
     how.table = "set_up_here";
     client home = client_of(how);
-    EXPECT_NE(home.set_up().findings.at(0).what.find("5 tables"), std::string::npos);
-    EXPECT_NE(home.set_up().findings.at(0).what.find("already"), std::string::npos);
+    EXPECT_NE(home.set_up().findings.at(0).what.find("5 of 5 tables"), std::string::npos);
+    EXPECT_NE(home.set_up().findings.at(0).what.find("exist already"), std::string::npos);
     mutex lock{home, name_};
     lock.lock();
     lock.unlock();
@@ -147,7 +147,7 @@ TEST_F(MysqlStore, WhoMayNotMakeAllTablesMakesNone) {
         client home = client_of(how);
         const support::thrown no = support::thrown_by([&] { home.set_up(); });
         EXPECT_EQ(no.code, store_errc::no_permission) << too_few;
-        EXPECT_NE(no.text.find("takes the rights CREATE, SELECT and INSERT in"), std::string::npos)
+        EXPECT_NE(no.text.find("needs the rights CREATE, SELECT and INSERT in"), std::string::npos)
             << no.text;
         EXPECT_EQ(no.text.find("; grant"), std::string::npos) << "which are those of a lock";
         EXPECT_EQ(server().value("SELECT COUNT(*) FROM information_schema.tables WHERE table_name "
@@ -158,7 +158,7 @@ TEST_F(MysqlStore, WhoMayNotMakeAllTablesMakesNone) {
     }
     grant("CREATE, SELECT, INSERT");
     client home = client_of(how);
-    EXPECT_NE(home.set_up().findings.at(0).what.find("5 tables"), std::string::npos);
+    EXPECT_NE(home.set_up().findings.at(0).what.find("5 of 5 tables"), std::string::npos);
     server().sql("DROP USER " + maker);
 }
 
@@ -172,8 +172,8 @@ TEST_F(MysqlStore, TheDoctorFindsNothingDangerous) {
             return each.what.find(what) != std::string::npos;
         });
     };
-    EXPECT_TRUE(says("taken, renewed and released"));
-    EXPECT_TRUE(says("called by user locks"));
+    EXPECT_TRUE(says("took, renewed and released the lock"));
+    EXPECT_TRUE(says("wake waiting clients"));
     EXPECT_TRUE(says("innodb_flush_log_at_trx_commit is 2"));
 }
 

@@ -225,11 +225,12 @@ protected:
         return eventually([&] { return told_->count(kind) > 0; });
     }
     static auto told_of_replicas() {
-        return Field(&support::told::text, HasSubstr("1 of 2 replicas confirmed it in time"));
+        return Field(&support::told::text,
+                     HasSubstr("1 of 2 replicas confirmed the write in time"));
     }
     void expect_unconfirmed(const thrown& why) {
         EXPECT_EQ(why.code, make_error_code(store_errc::not_replicated)) << why.text;
-        EXPECT_THAT(why.text, HasSubstr("1 of 2 replicas confirmed it in time"));
+        EXPECT_THAT(why.text, HasSubstr("1 of 2 replicas confirmed the write in time"));
     }
 
     const std::shared_ptr<support::recorder> told_ = std::make_shared<support::recorder>();
@@ -494,16 +495,18 @@ HOLDFAST_ON_EACH_SERVER(DoctorAtReplicas);
 TEST_P(DoctorAtReplicas, SaysWhatIsThere) {
     redis_replicas all{GetParam(), {.arguments = {"--appendonly", "yes"}}};
     const diagnosis found = examined(all);
-    EXPECT_THAT(
-        said_of("topology", found),
-        HasSubstr("fine: it is a primary: 127.0.0.1:" + std::to_string(all.port_of(all.primary())) +
-                  " (replicas: 127.0.0.1:" + std::to_string(all.port_of(all.replica())) + ")"));
+    EXPECT_THAT(said_of("topology", found),
+                HasSubstr("fine: This server is the primary 127.0.0.1:" +
+                          std::to_string(all.port_of(all.primary())) + " (replicas: 127.0.0.1:" +
+                          std::to_string(all.port_of(all.replica())) + ")"));
     EXPECT_THAT(said_of("failover", found), IsEmpty());
     EXPECT_THAT(said_of("replicas", found), HasSubstr("note: "));
     EXPECT_THAT(said_of("persistence", found),
-                HasSubstr("note: appendfsync is everysec: a machine that loses its power may "
-                          "forget the latest locks (both servers)"));
-    EXPECT_THAT(said_of("listening", found), HasSubstr("fine: releases will be heard"));
+                HasSubstr("note: The setting appendfsync is everysec. If the machine loses its "
+                          "power, the latest locks may be lost. This finding is about both "
+                          "servers."));
+    EXPECT_THAT(said_of("listening", found),
+                HasSubstr("fine: This client can subscribe to notifications"));
 }
 
 TEST_P(DoctorAtReplicas, FindsAReplicaWhoseClockIsAhead) {
@@ -511,7 +514,7 @@ TEST_P(DoctorAtReplicas, FindsAReplicaWhoseClockIsAhead) {
     EXPECT_THAT(said_of("clocks", examined(all)), HasSubstr("fine: "));
     all.replica().step_clock(20s);
     EXPECT_THAT(said_of("clocks", examined(all)),
-                AllOf(HasSubstr("warning: the clock of the replica "), HasSubstr(" ahead of "),
+                AllOf(HasSubstr("warning: The clock of the replica "), HasSubstr(" ahead of "),
                       Not(HasSubstr("fine"))));
 }
 
@@ -519,7 +522,7 @@ TEST_P(DoctorAtReplicas, SaysWhichReplicaCannotBeAsked) {
     redis_replicas all{GetParam(), {}};
     all.replica().pause();
     EXPECT_THAT(said_of("topology", examined(all)),
-                HasSubstr("warning: the replica 127.0.0.1:" +
+                HasSubstr("warning: The replica 127.0.0.1:" +
                           std::to_string(all.port_of(all.replica())) + " could not be asked: "));
     all.replica().resume();
 }

@@ -113,7 +113,7 @@ TEST_F(StoreConfirmation, AGrantThatTooFewConfirmedIsNoneAndToBeLeft) {
     const outcome got = look();
     EXPECT_EQ(got.code, make_error_code(store_errc::not_replicated));
     EXPECT_EQ(got.code, errc::outcome_unknown);
-    EXPECT_THAT(got.text, HasSubstr("1 of 2 replicas confirmed it in time"));
+    EXPECT_THAT(got.text, HasSubstr("1 of 2 replicas confirmed the write in time"));
     EXPECT_TRUE(place_->must_leave());
     EXPECT_EQ(node_.asked.size(), 1u) << "its owner may have it confirmed yet";
 }
@@ -182,7 +182,7 @@ TEST_F(StoreConfirmation, ARenewalThatTooFewConfirmedHasFailed) {
     say({1}, 1);
     const outcome got = renew(30s);
     EXPECT_EQ(got.code, make_error_code(store_errc::not_replicated));
-    EXPECT_THAT(got.text, HasSubstr("1 of 2 replicas confirmed it in time"));
+    EXPECT_THAT(got.text, HasSubstr("1 of 2 replicas confirmed the write in time"));
     say({1}, 0, denied_);
     EXPECT_THAT(renew(30s).text, HasSubstr("+wait"));
 }

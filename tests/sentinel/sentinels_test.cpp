@@ -369,36 +369,38 @@ HOLDFAST_ON_EACH_SERVER(SentinelDoctor);
 TEST_P(SentinelDoctor, SaysWhatIsThere) {
     const diagnosis found = examined();
     EXPECT_THAT(said_of("topology", found),
-                AllOf(HasSubstr("fine: the Sentinels of 'locks' name " +
+                AllOf(HasSubstr("fine: According to the Sentinels, the primary of 'locks' is " +
                                 address_of(servers().primary()) + " (replicas: "),
                       HasSubstr(address_of(servers().replica(0))),
                       HasSubstr(address_of(servers().replica(1))), Not(HasSubstr("warning"))));
-    EXPECT_THAT(said_of("failover", found), HasSubstr("fine: a failover takes about 1.7 s "
+    EXPECT_THAT(said_of("failover", found), HasSubstr("fine: A failover takes about 1.7 s "
                                                       "(down-after-milliseconds is 200 ms)"));
-    EXPECT_THAT(said_of("replicas", found), HasSubstr("note: there are replicas, and none"));
-    EXPECT_THAT(said_of("persistence", found), HasSubstr("empties its replicas (all 3 servers)"));
+    EXPECT_THAT(said_of("replicas", found), HasSubstr("note: There are replicas, but no"));
+    EXPECT_THAT(said_of("persistence", found), HasSubstr("This finding is about all 3 servers."));
     EXPECT_THAT(said_of("clocks", found), HasSubstr("fine: "));
     EXPECT_THAT(said_of("rights", found),
-                HasSubstr("fine: a lock was taken, renewed and released"));
+                HasSubstr("fine: The doctor took, renewed and released the lock"));
     EXPECT_EQ(found.worst(), severity::warning);
 }
 
 TEST_P(SentinelDoctor, FindsAFailoverThatTakesLongerThanALease) {
-    EXPECT_THAT(said_of("failover", examined(0, 300ms)),
-                HasSubstr("danger: every hold ends in a failover: down-after-milliseconds is 200 "
-                          "ms, and a hold of 300 ms outlasts 195 ms"));
+    EXPECT_THAT(
+        said_of("failover", examined(0, 300ms)),
+        HasSubstr("danger: Every held lock is lost in a failover. A failover takes about 1.7 s "
+                  "(down-after-milliseconds is 200 ms). A lock with a lease time of 300 ms "
+                  "survives a failover of at most 195 ms."));
 }
 
 TEST_P(SentinelDoctor, MissesASentinel) {
     servers().sentinel(1).stop();
     EXPECT_THAT(said_of("topology", examined()),
-                HasSubstr("warning: the Sentinel " + address_of(servers().sentinel(1)) +
-                          " does not say where the primary is: "));
+                HasSubstr("warning: The Sentinel " + address_of(servers().sentinel(1)) +
+                          " did not return the address of the primary: "));
 }
 
 TEST_P(SentinelDoctor, CountsTheReplicasThatAreRequired) {
     EXPECT_THAT(said_of("replicas", examined(1)),
-                HasSubstr("warning: more replicas are online (2) than are required (1)"));
+                HasSubstr("warning: More replicas are online (2) than are required (1)"));
     EXPECT_THAT(said_of("replicas", examined(2)),
                 AllOf(HasSubstr("note: "), Not(HasSubstr("warning")), Not(HasSubstr("danger"))));
     EXPECT_THAT(said_of("replicas", examined(3)), HasSubstr("danger: "));

@@ -264,7 +264,10 @@ asio::awaitable<std::unique_ptr<watch>> memory_wishes::hear_wishes(hold held, al
 }
 
 asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
-    std::vector<finding> found{{severity::note, "reach", "a server inside this process", ""}};
+    std::vector<finding> found{{severity::note, "reach",
+                                "The locks are kept in this process, so other processes do not see "
+                                "them.",
+                                ""}};
     try {
         (void)co_await inspector_.inspect(trial.name);
     } catch (const boost::system::system_error& why) {

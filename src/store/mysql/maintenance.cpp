@@ -130,9 +130,11 @@ private:
         constexpr std::uint64_t usual_of_a_client = 12;
         if (it.connections_of_user_max != 0 && it.connections_of_user_max < usual_of_a_client)
             add(severity::warning, "connections",
-                "this user may have " + std::to_string(it.connections_of_user_max) +
-                    " connections, and a client uses up to " + std::to_string(usual_of_a_client),
-                "Raise max_user_connections, or lower connections_max and wait_connections_max.");
+                "This user may have at most " + std::to_string(it.connections_of_user_max) +
+                    " connections, but a client uses up to " + std::to_string(usual_of_a_client) +
+                    ".",
+                "Lower connections_max and wait_connections_max in the URL, or raise the limit of "
+                "the user: ALTER USER USERNAME WITH MAX_USER_CONNECTIONS NUMBER");
     }
 
     asio::awaitable<bool> take() {
@@ -170,7 +172,8 @@ private:
             renewed_ = renewed.said().granted;
             if (!renewed_)
                 found_.push_back(remote::trial_lock_was_lost(
-                    "Look for what deletes rows: another program, an event."));
+                    "Find out what has deleted the row of the lock: another program, or an event "
+                    "of the database."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
@@ -178,13 +181,15 @@ private:
 
     void judge_bell() {
         if (bell_)
-            add(severity::fine, "waking", "waiters are called by user locks");
+            add(severity::fine, "waking", "User locks (GET_LOCK) wake waiting clients.");
         else if (at_.server.has_bells())
             add(severity::note, "waking",
-                "the user lock that calls waiters could not be taken: waiters poll then",
-                "Look whether another program uses user locks that begin with 'hf:'.");
+                "The user lock that wakes waiting clients could not be taken. Waiting clients poll "
+                "instead.",
+                "Find out whether another program uses user locks whose names begin with 'hf:'.");
         else
-            add(severity::note, "waking", "user locks are not used here: waiters poll");
+            add(severity::note, "waking",
+                "holdfast does not use user locks on this server. Waiting clients poll instead.");
     }
 
     asio::awaitable<void> release() {
@@ -220,8 +225,8 @@ private:
             if (refused.empty())
                 found_.push_back(remote::trial_went_well(trial_.name));
             else
-                add(severity::danger, "rights", "this user has not every right: " + refused,
-                    "Grant what is missing; docs/security/mysql.md has the statements.");
+                add(severity::danger, "rights", "This user lacks these rights: " + refused + ".",
+                    "Grant the missing rights. docs/security/mysql.md contains the statements.");
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
@@ -256,63 +261,69 @@ void add(findings& all, severity how_bad, const char* topic, std::string what,
 
 void judge_role(findings& all, const server_facts& it) {
     if (it.read_only)
-        add(all, severity::danger, "role",
-            "the server takes no writes: nothing can be locked there",
-            "Give the address of the primary, or all addresses: the one that can be written is "
-            "used.");
+        add(all, severity::danger, "role", "The server accepts no writes, so it grants no locks.",
+            "Use the address of the primary, or the addresses of all servers. The client then uses "
+            "the server that accepts writes.");
     else if (it.is_replica)
         add(all, severity::danger, "role",
-            "the server is a replica that can be written: a lock would be granted there, too, "
-            "beside the one at its primary",
-            "Give the address of the primary, and set read_only = ON on each replica.");
+            "The server is a replica that accepts writes. It can grant a lock while its primary "
+            "grants the same lock to another client.",
+            "Use the address of the primary, and set in the configuration of each replica: "
+            "read_only = ON");
     else if (it.has_several_writers)
         add(all, severity::note, "role",
-            "each server of this cluster can be written: locks exclude each other, but user locks "
-            "are each server's own, so waiters poll",
-            "A cluster with one primary lets waiters be called.");
+            "Each server of this cluster accepts writes. Locks work, but each server has its own "
+            "user locks, so waiting clients poll.",
+            "In a cluster with one primary, user locks wake the waiting clients.");
     else
-        add(all, severity::fine, "role", "the server is a primary");
+        add(all, severity::fine, "role", "The server is a primary.");
 }
 
 void judge_settings(findings& all, const server_facts& it) {
     if (it.sysdate_is_now)
         add(all, severity::danger, "settings",
-            "sysdate_is_now is on: an attempt that comes late is granted",
-            "Start the server without --sysdate-is-now.");
+            "The setting sysdate_is_now is on. The server then grants a lock to a request that "
+            "arrives late, after its client has given up.",
+            "Start the server without the option --sysdate-is-now");
     if (it.binlog_format == "STATEMENT")
         add(all, severity::danger, "settings",
-            "binlog_format is STATEMENT: replicas compute other tokens and ends of leases",
-            "Set binlog_format = ROW, or MIXED.");
+            "The setting binlog_format is STATEMENT. Replicas then compute other fencing tokens "
+            "and other ends of leases.",
+            "Use the format ROW or MIXED. Set in the configuration of the server: binlog_format = "
+            "ROW");
     if (it.strict_mode.find("STRICT_ALL_TABLES") == std::string::npos &&
         it.strict_mode.find("STRICT_TRANS_TABLES") == std::string::npos)
         add(all, severity::note, "settings",
-            "the server's sql_mode is not strict: other programs that write these tables may have "
-            "names cut to 255 bytes; holdfast's own sessions are strict",
-            "Set sql_mode = STRICT_TRANS_TABLES.");
+            "The server's sql_mode is not strict. If other programs write to these tables, the "
+            "server may cut names to 255 bytes. The sessions of holdfast are strict.",
+            "Set in the configuration of the server: sql_mode = STRICT_TRANS_TABLES");
 }
 
 void judge_durability(findings& all, const server_facts& it) {
     if (it.flush_at_commit == "1")
-        return add(all, severity::fine, "durability", "a grant survives a crash of the server");
+        return add(all, severity::fine, "durability",
+                   "A granted lock survives a crash of the server.");
     add(all, severity::warning, "durability",
-        "innodb_flush_log_at_trx_commit is " + it.flush_at_commit +
-            ": a crash may lose the grants of the last second, and give these locks to others",
-        "Set it to 1.");
+        "The setting innodb_flush_log_at_trx_commit is " + it.flush_at_commit +
+            ". A crash may lose the grants of the last second. Other clients can then get these "
+            "locks.",
+        "Set in the configuration of the server: innodb_flush_log_at_trx_commit = 1");
 }
 
 void judge_way(findings& all, const server_facts& it) {
     if (it.over_tls)
-        return add(all, severity::fine, "tls", "the connection is encrypted");
+        return add(all, severity::fine, "tls", "The connection is encrypted.");
     add(all, severity::note, "tls",
-        "the connection is not encrypted: whoever is on the way reads and changes it",
-        "Use ?tls=yes where the way leads over a network that others use.");
+        "The connection is not encrypted. An attacker on the network can read and change the data.",
+        "If others use this network, add this parameter to the URL: tls=yes");
 }
 
 } // namespace
 
 std::vector<finding> judge(const server_facts& it) {
     findings all;
-    add(all, severity::fine, "version", (it.is_mariadb ? "MariaDB " : "MySQL ") + it.version);
+    add(all, severity::fine, "version",
+        (it.is_mariadb ? "The server is MariaDB " : "The server is MySQL ") + it.version + ".");
     judge_role(all, it);
     judge_settings(all, it);
     judge_durability(all, it);
@@ -361,14 +372,14 @@ asio::awaitable<std::vector<finding>> make_them(const request_context& at, datab
     // Send the statements one by one, because each CREATE statement is a separate transaction.
     for (const std::string& each : all)
         co_await run_one(server, each);
+    const std::string names = at.named.locks + " and the tables whose names begin with this name";
     std::vector<finding> told(1);
     told.front().topic = "tables";
     told.front().what = there == tables_in_all
-                            ? "all tables of locks were there already (" + at.named.locks + ")"
-                            : std::to_string(tables_in_all - there) +
-                                  " tables of locks were made (" + at.named.locks +
-                                  " and those "
-                                  "that begin with its name)";
+                            ? "All tables for locks exist already (" + names + ")."
+                            : std::to_string(tables_in_all - there) + " of " +
+                                  std::to_string(tables_in_all) +
+                                  " tables for locks were created (" + names + ").";
     co_return told;
 }
 
@@ -383,8 +394,8 @@ asio::awaitable<std::vector<finding>> make_tables(const request_context& at, dat
         if (why.code() != store_errc::no_permission)
             throw;
         refused.emplace(why.code(), net::story_of(why) +
-                                        "; to make the tables of locks takes the rights CREATE, "
-                                        "SELECT and INSERT in the schema " +
+                                        "; to create the tables for locks, the user needs the "
+                                        "rights CREATE, SELECT and INSERT in the schema " +
                                         at.schema);
     }
     throw net::failure{*refused};

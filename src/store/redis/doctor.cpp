@@ -28,6 +28,21 @@ long long leading_number(std::string_view text) {
     return value;
 }
 
+/// Returns the remedy for a missing permission. `rights` has the syntax of ACL SETUSER.
+std::string grant_to_user(const std::string& rights) {
+    return "Grant the permission to the user of this client: ACL SETUSER USERNAME " + rights;
+}
+
+finding is_replica() {
+    return {severity::danger, "topology", "This server is a replica. A replica grants no locks.",
+            "Use the address of the primary. This command shows the address as master_host: INFO "
+            "replication"};
+}
+
+finding has_no_replicas() {
+    return {severity::fine, "topology", "This server is a primary without replicas.", ""};
+}
+
 } // namespace
 
 server_facts::server_facts(std::string_view info, durability_settings around)
@@ -58,31 +73,38 @@ std::vector<finding> server_facts::judge() const {
 finding server_facts::version() const {
     const std::string_view valkey = text("valkey_version");
     const std::string_view number = valkey.empty() ? text("redis_version") : valkey;
-    std::string name{valkey.empty() ? "Redis " : "Valkey "};
-    name.append(number);
+    std::string name{valkey.empty() ? "The server is Redis " : "The server is Valkey "};
+    name.append(number).append(".");
+    if (number.empty())
+        name = "The reply to INFO does not contain the version of the server.";
     if (leading_number(number) < oldest_version)
-        return {severity::warning, "version", name, "Redis 6 is the oldest that is tested."};
+        return {severity::warning, "version", name,
+                "holdfast is tested with Redis 6 and later versions. Use one of these versions."};
     return {severity::fine, "version", name, ""};
 }
 
-// Adds a finding about the eviction policy, and says whether keys were evicted since the server
+// Returns the finding about the eviction policy, and about keys that were evicted since the server
 // started. Locks are keys with a TTL, and every policy except noeviction removes keys with a TTL.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
     const bool bounded = number("maxmemory") > 0;
-    finding told{severity::fine, "eviction", "maxmemory-policy is " + policy, ""};
+    finding told{severity::fine, "eviction", "The setting maxmemory-policy is " + policy + ".", ""};
     if (policy != "noeviction") {
         told.how_bad = bounded ? severity::danger : severity::note;
-        told.what += bounded ? ": a full server drops locks that are held"
-                             : ", which matters as soon as there is a maxmemory";
-        told.remedy = "CONFIG SET maxmemory-policy noeviction";
+        told.what += bounded ? " When the memory of the server is full, the server can delete the "
+                               "keys of held locks."
+                             : " The server has no memory limit (maxmemory) now. With a limit, a "
+                               "full server could delete the keys of held locks.";
+        told.remedy = "Turn eviction off: CONFIG SET maxmemory-policy noeviction";
     }
     if (const long long evicted = number("evicted_keys"); evicted > 0) {
         told.how_bad = std::max(told.how_bad, severity::note);
-        told.what += "; keys evicted since it started: " + std::to_string(evicted) +
-                     ", perhaps held locks and permits";
+        told.what += " The server has evicted keys since it started (their number is " +
+                     std::to_string(evicted) +
+                     "). The keys of held locks and permits may be among them.";
         told.remedy += told.remedy.empty() ? "" : ". ";
-        told.remedy += "If permits of a leased semaphore are missing: set_permits().";
+        told.remedy += "If permits of a leased semaphore are missing, set their number again: "
+                       "set_permits()";
     }
     return told;
 }
@@ -90,44 +112,53 @@ finding server_facts::eviction() const {
 finding server_facts::persistence() const {
     if (text("aof_last_write_status") == "err" || text("rdb_last_bgsave_status") == "err")
         return {severity::danger, "persistence",
-                "it could not save its data, and may refuse writes for that (MISCONF)",
-                "Its log says why: a full disk, a folder it may not write to, no memory to fork."};
+                "The server could not save its data to disk. It may therefore refuse writes (error "
+                "MISCONF), and then it grants no locks.",
+                "Read the reason in the server's log. Examples are a full disk, a folder without "
+                "write permission, and too little memory for fork()."};
     const bool has_file = number("aof_enabled") == 1;
     if (has_file && around_.fsync != "everysec" && around_.fsync != "no")
-        return {severity::fine, "persistence", "locks are in its append-only file", ""};
+        return {severity::fine, "persistence", "The server saves locks in its append-only file.",
+                ""};
     if (has_file)
         return {severity::note, "persistence",
-                "appendfsync is " + around_.fsync +
-                    ": a machine that loses its power may forget the latest locks",
-                "Where that is too dangerous: appendfsync always."};
+                "The setting appendfsync is " + around_.fsync +
+                    ". If the machine loses its power, the latest locks may be lost.",
+                "If this is too dangerous for you, save each write at once: CONFIG SET appendfsync "
+                "always"};
     if (around_.has_replicas)
         return {severity::warning, "persistence",
-                "there is no append-only file: a primary that restarts before it is missed is "
-                "empty, and empties its replicas",
-                "Set appendonly yes on primaries and replicas."};
-    return {severity::note, "persistence", "a restart may free all locks, held or not",
-            "Where that is too dangerous: appendonly yes, and appendfsync always."};
+                "The server has no append-only file. If a primary restarts before a failover "
+                "begins, it is empty. Its replicas then delete all locks too.",
+                "Turn on the append-only file at primaries and replicas: CONFIG SET appendonly "
+                "yes, and then CONFIG REWRITE"};
+    return {severity::note, "persistence",
+            "The server has no append-only file. A restart may free all locks, also held locks.",
+            "If this is too dangerous for you: CONFIG SET appendonly yes, CONFIG SET appendfsync "
+            "always, and then CONFIG REWRITE"};
 }
 
 finding server_facts::role() const {
     if (text("role") == "slave")
-        return {severity::danger, "topology", "it is a replica, which grants no locks",
-                "Use the address of the primary."};
+        return is_replica();
     if (number("connected_slaves") > 0)
         return {severity::note, "topology",
-                "it has " + std::string{text("connected_slaves")} +
-                    " replica(s): a failover may forget the latest locks",
-                "Let the resource refuse old holders where two at once cost money."};
-    return {severity::fine, "topology", "it is a primary without replicas", ""};
+                "This server has replicas (their number is " +
+                    std::string{text("connected_slaves")} +
+                    "). A failover may lose the latest locks.",
+                "If two holders at the same time would do damage, use fencing tokens. With these "
+                "tokens, the resource can refuse the older holder."};
+    return has_no_replicas();
 }
 
 finding server_facts::clients() const {
     const long long connected = number("connected_clients"), most = number("maxclients");
-    std::string what =
-        std::to_string(connected) + " of " + std::to_string(most) + " clients are connected";
+    std::string what = "The number of connected clients is " + std::to_string(connected) +
+                       ". The server accepts at most " + std::to_string(most) + ".";
     if (most > 0 && connected >= most - most / 10)
         return {severity::warning, "clients", std::move(what),
-                "Raise maxclients, or find out who opens so many (CLIENT LIST)."};
+                "Raise the setting maxclients, or find the programs that open many connections: "
+                "CLIENT LIST"};
     return {severity::fine, "clients", std::move(what), ""};
 }
 
@@ -170,8 +201,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the network path to the server. One address, for example the address of a
-/// proxy, may lead to several servers that do not share their data.
+/// Adds findings about the path to the server. The address in the URL may belong to a proxy that
+/// sends the requests to several servers. These servers may not share their data.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -179,18 +210,21 @@ void judge_reach(const topology_report& all, std::string_view met_info,
     const server_report& met = all.shards.front().primary;
     if (all.what == shape::single && info_field(met.info, "cluster_enabled") == "1")
         found.push_back({severity::danger, "reach",
-                         "it is a node of a cluster: only names of its own slots can be locked",
-                         std::string{"Use "} + (all.over_tls ? "rediss" : "redis") + "+cluster://" +
-                             met.address});
+                         "This server is a node of a cluster. With the URL of a single server, "
+                         "only names in the slots of this node can be locked.",
+                         std::string{"Use the URL of the cluster: "} +
+                             (all.over_tls ? "rediss" : "redis") + "+cluster://" + met.address});
     const std::string_view one = info_field(met_info, "run_id"),
                            other = info_field(met.info, "run_id");
     const bool is_another = !one.empty() && !other.empty() && one != other;
     if (met.clock_jumps || is_another)
         found.push_back({severity::note, "reach",
-                         is_another ? "two connections lead to different servers"
-                                    : "its clock jumps from one answer to the next",
-                         "A proxy may stand before several servers. What holds for their locks is "
-                         "what holds for them (docs/topologies.md)."});
+                         is_another ? "Two connections to the same address reached different "
+                                      "servers."
+                                    : "The server's clock jumped between two replies on one "
+                                      "connection.",
+                         "A proxy may send the requests to several servers. Your locks then have "
+                         "only the guarantees of these servers (docs/topologies.md)."});
 }
 
 /// Adds findings about subscribers. Clients publish releases either as plain or as sharded
@@ -210,23 +244,31 @@ void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     }
     const bool is_plain = all.form == telling::plain;
     found.push_back({severity::fine, "listening",
-                     is_plain ? "releases are told as plain messages (PUBLISH)"
+                     is_plain ? "This client publishes releases as plain messages (PUBLISH)."
                      : all.form == telling::both
-                         ? "releases are told as plain and as sharded messages"
-                         : "releases are told as sharded messages (SPUBLISH)",
+                         ? "This client publishes releases as plain and as sharded messages "
+                           "(PUBLISH and SPUBLISH)."
+                         : "This client publishes releases as sharded messages (SPUBLISH).",
                      ""});
     if (!others.empty())
         found.push_back({severity::warning, "listening",
-                         std::string{"somebody listens for "} + (is_plain ? "sharded" : "plain") +
-                             " messages at " + listed(others) +
-                             ": nobody tells them of our releases",
-                         is_plain ? "JVMs with Redisson 3.22 and later do: set pubsub=both."
-                                  : "Peers older than Redisson 3.22 do: set pubsub=both."});
+                         std::string{"Other clients have subscribed to "} +
+                             (is_plain ? "sharded" : "plain") + " messages at " + listed(others) +
+                             ". This client publishes only " + (is_plain ? "plain" : "sharded") +
+                             " messages. The other clients are not notified when this client "
+                             "releases a lock.",
+                         std::string{is_plain ? "Redisson 3.22 and later versions subscribe to "
+                                                "sharded"
+                                              : "Versions of Redisson before 3.22 subscribe to "
+                                                "plain"} +
+                             " messages. Publish both forms with this parameter of the URL: "
+                             "pubsub=both"});
     if (!denied.empty() && all.form != telling::both)
         found.push_back({severity::note, "listening",
                          "PUBSUB is denied at " + listed(denied) +
-                             ": whether others listen in another form was not looked at",
-                         "Grant +pubsub|channels +pubsub|shardchannels to the user that asks."});
+                             ". The doctor could not check whether other clients use another form "
+                             "of messages.",
+                         grant_to_user("+pubsub|channels +pubsub|shardchannels")});
 }
 
 std::vector<finding> judge_topology(const topology_report& all, const lock_needs& needs,
@@ -242,7 +284,7 @@ std::vector<finding> judge_topology(const topology_report& all, const lock_needs
     return found;
 }
 
-// Findings about the set of servers, and about faults of single servers.
+// Findings about the set of servers as a whole, and about single servers that do not work.
 
 namespace {
 
@@ -263,39 +305,50 @@ finding shape_of(const topology_report& all) {
     switch (all.what) {
     case shape::sentinels:
         return {severity::fine, "topology",
-                "the Sentinels of '" + all.service + "' name " + members, ""};
+                "According to the Sentinels, the primary of '" + all.service + "' is " + members +
+                    ".",
+                ""};
     case shape::cluster:
         return {severity::fine, "topology",
-                "a cluster of " + std::to_string(all.shards.size()) + " primaries: " + members, ""};
+                "The cluster has " + std::to_string(all.shards.size()) + " primaries: " + members +
+                    ".",
+                ""};
     case shape::single:
     case shape::unknown:
         break;
     }
     if (info_field(all.shards.front().primary.info, "role") == "slave")
-        return {severity::danger, "topology", "it is a replica, which grants no locks",
-                "Use the address of the primary."};
-    const bool alone = all.shards.front().replicas.empty();
-    return {severity::fine, "topology",
-            alone ? "it is a primary without replicas" : "it is a primary: " + members, ""};
+        return is_replica();
+    if (all.shards.front().replicas.empty())
+        return has_no_replicas();
+    return {severity::fine, "topology", "This server is the primary " + members + ".", ""};
 }
 
 std::optional<finding> finding_of(const sentinel_report& one, const std::string& service,
                                   const std::string& primary) {
-    const std::string who = "the Sentinel " + one.address;
+    const std::string who = "The Sentinel " + one.address;
     if (!one.trouble.empty())
         return finding{severity::warning, "topology",
-                       who + " does not say where the primary is: " + one.trouble,
-                       "Bring it back: with fewer than a majority there is no failover."};
+                       who + " did not return the address of the primary: " + one.trouble,
+                       "Repair this Sentinel. Without a majority of the Sentinels, there is no "
+                       "failover. This command must return the address: SENTINEL "
+                       "GET-MASTER-ADDR-BY-NAME " +
+                           service};
     if (!one.primary)
-        return finding{severity::warning, "topology", who + " knows no service '" + service + "'",
-                       "Let it watch over the same servers as the others."};
+        return finding{severity::warning, "topology",
+                       who + " does not know the service '" + service + "'.",
+                       "Let this Sentinel watch the same servers as the other Sentinels: SENTINEL "
+                       "MONITOR " +
+                           service + " HOST PORT QUORUM"};
     const std::string named = net::address_of(*one.primary);
     if (named == primary)
         return std::nullopt;
     return finding{severity::warning, "topology",
-                   who + " names " + named + " as the primary, and not " + primary,
-                   "Wait until a failover is over. If it stays so: that Sentinel is cut "
-                   "off from the others, or does not watch over the same servers."};
+                   who + " names " + named + " as the primary, and not " + primary + ".",
+                   "If a failover is in progress, wait until it has ended. Otherwise this Sentinel "
+                   "has no connection to the other Sentinels, or it watches other servers. This "
+                   "command shows the view of the Sentinel: SENTINEL MASTER " +
+                       service};
 }
 
 void judge_sentinels(const topology_report& all, std::vector<finding>& found) {
@@ -309,38 +362,46 @@ void judge_slots(const topology_report& all, std::vector<finding>& found) {
     if (all.unserved_slots > 0)
         found.push_back({severity::warning, "topology",
                          std::to_string(all.unserved_slots) +
-                             " of 16384 slots have no server: names that belong there cannot be "
-                             "locked",
-                         "CLUSTER NODES shows which node is missing."});
+                             " of 16384 slots have no server. Names in these slots cannot be "
+                             "locked.",
+                         "Find the missing node with this command: CLUSTER NODES"});
     for (const shard_report& each : all.shards) {
         const server_report& primary = each.primary;
         if (each.replicas.empty())
             found.push_back({severity::warning, "topology",
-                             primary.address + " has no replica: while it is down, nobody can lock "
-                                               "the names that it has",
-                             "Give it one: CLUSTER REPLICATE."});
+                             "The primary " + primary.address +
+                                 " has no replica. While this primary is down, names in its slots "
+                                 "cannot be locked.",
+                             "Make another node a replica of this primary: CLUSTER REPLICATE "
+                             "NODE-ID"});
         if (primary.open && primary.open->count > 0)
             found.push_back({severity::danger, "topology",
-                             "slots are open at " + primary.address + ": " +
-                                 std::to_string(primary.open->count) + ", the first is " +
+                             "Slots are being moved at " + primary.address + " (their number is " +
+                                 std::to_string(primary.open->count) + ", and the first is slot " +
                                  std::to_string(primary.open->first) +
-                                 "; locks there that have several keys stand still (TRYAGAIN)",
-                             "Let the resharding come to its end, or: redis-cli --cluster fix."});
+                                 "). In these slots, locks that use several keys are not granted "
+                                 "(error TRYAGAIN).",
+                             "Complete the resharding. If the resharding has failed, repair the "
+                             "cluster: redis-cli --cluster fix " +
+                                 primary.address});
         else if (!primary.open && primary.trouble.empty())
             found.push_back({severity::note, "topology",
                              "CLUSTER NODES is denied at " + primary.address +
-                                 ": whether slots are open there was not looked at",
-                             "Grant +cluster|nodes to the user that asks."});
+                                 ". The doctor could not check whether slots are being moved "
+                                 "there.",
+                             grant_to_user("+cluster|nodes")});
     }
     for (const server_report* const each : servers_in(all))
         if (each->other_view)
             found.push_back({severity::warning, "topology",
-                             each->address + " names " + net::address_of(each->other_view->named) +
-                                 " for " + std::to_string(each->other_view->slots) +
-                                 " slots, and most others do not (the first is " +
-                                 std::to_string(each->other_view->first) + ")",
-                             "Wait until a failover is over. If it stays so, that node is cut off "
-                             "from the others."});
+                             "The node " + each->address + " names " +
+                                 net::address_of(each->other_view->named) + " as the server of " +
+                                 std::to_string(each->other_view->slots) +
+                                 " slots, but most nodes name another server (the first is slot " +
+                                 std::to_string(each->other_view->first) + ").",
+                             "If a failover is in progress, wait until it has ended. Otherwise "
+                             "this node has no connection to the other nodes. This command "
+                             "shows the view of the node: CLUSTER NODES"});
 }
 
 void judge_silent(const topology_report& all, std::vector<finding>& found) {
@@ -349,13 +410,14 @@ void judge_silent(const topology_report& all, std::vector<finding>& found) {
             found.push_back(
                 {severity::warning, "topology",
                  std::string{what} + one.address + " could not be asked: " + one.trouble,
-                 "Its clock and its settings were not looked at. Ask from a machine "
-                 "that reaches it, by a user that it knows."});
+                 "The doctor could not check the clock and the settings of this server. Run "
+                 "the doctor on a machine that can connect to this server, with a user that this "
+                 "server knows."});
     };
     for (const shard_report& part : all.shards) {
-        judge(part.primary, "the primary ");
+        judge(part.primary, "The primary ");
         for (const server_report& each : part.replicas)
-            judge(each, "the replica ");
+            judge(each, "The replica ");
     }
 }
 
@@ -378,7 +440,7 @@ namespace {
 /// them.
 struct shared_finding {
     finding first;
-    std::vector<std::string> words;     ///< the words of the finding at each server, in order
+    std::vector<std::string> words;     ///< the text of the finding at each server, in order
     std::vector<std::string> addresses; ///< the servers' addresses, in the same order
 };
 
@@ -386,6 +448,8 @@ bool is_alike(const finding& one, const finding& other) {
     return one.how_bad == other.how_bad && one.topic == other.topic && one.remedy == other.remedy;
 }
 
+/// Returns one finding for all servers that have it. `servers` is the number of servers that were
+/// examined. The text names the servers, unless the finding is about all of them.
 finding said_once(shared_finding&& one, std::size_t servers) {
     if (servers == 1)
         return std::move(one.first);
@@ -393,14 +457,15 @@ finding said_once(shared_finding&& one, std::size_t servers) {
         one.words, [&](const std::string& each) { return each == one.words.front(); });
     finding whole = std::move(one.first);
     if (same && one.addresses.size() == servers) {
-        whole.what +=
-            servers == 2 ? " (both servers)" : " (all " + std::to_string(servers) + " servers)";
+        whole.what += servers == 2
+                          ? " This finding is about both servers."
+                          : " This finding is about all " + std::to_string(servers) + " servers.";
     } else if (same) {
-        whole.what += " (" + listed(one.addresses) + ")";
+        whole.what += " This finding is about " + listed(one.addresses) + ".";
     } else {
-        whole.what += " (" + one.addresses.front() + "; ";
+        whole.what += " This finding is about " + one.addresses.front();
         one.addresses.erase(one.addresses.begin());
-        whole.what += "likewise " + listed(one.addresses) + ")";
+        whole.what += ". There are similar findings about " + listed(one.addresses) + ".";
     }
     return whole;
 }
@@ -448,8 +513,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a hold survives: 65% of the lease. At the time of the fault, a
-/// third of the lease may have passed since the last renewal, and the next renewal takes some time,
+/// Returns the longest failover that a held lock survives: 65% of the lease. When the server fails,
+/// a third of the lease may have passed since the last renewal. The next renewal takes some time,
 /// too.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
@@ -466,6 +531,7 @@ struct failover_time {
     const char* setting;
     duration set;
     duration whole;
+    std::string command; ///< command that sets a shorter timeout
 };
 
 std::optional<failover_time> by_sentinels(const topology_report& all) {
@@ -476,7 +542,8 @@ std::optional<failover_time> by_sentinels(const topology_report& all) {
     if (!longest)
         return std::nullopt;
     constexpr duration more{1500};
-    return failover_time{"down-after-milliseconds", *longest, *longest + more};
+    return failover_time{"down-after-milliseconds", *longest, *longest + more,
+                         "SENTINEL SET " + all.service + " down-after-milliseconds 5000"};
 }
 
 std::optional<failover_time> by_cluster(const topology_report& all) {
@@ -487,38 +554,43 @@ std::optional<failover_time> by_cluster(const topology_report& all) {
     if (!longest)
         return std::nullopt;
     constexpr duration more{1200};
-    return failover_time{"cluster-node-timeout", *longest, *longest + *longest / 4 + more};
+    return failover_time{"cluster-node-timeout", *longest, *longest + *longest / 4 + more,
+                         "CONFIG SET cluster-node-timeout 5000"};
+}
+
+std::string survival_in_words(duration lease) {
+    return "A lock with a lease time of " + length_in_words(lease) +
+           " survives a failover of at most " + length_in_words(outlasted_by(lease)) + ".";
 }
 
 finding not_known(const topology_report& all, duration lease) {
     const bool in_cluster = all.what == shape::cluster;
     return {severity::note, "failover",
             std::string{in_cluster ? "CONFIG GET cluster-node-timeout" : "SENTINEL MASTER"} +
-                " is denied: whether a hold outlasts a failover is not known",
-            std::string{"Grant "} + (in_cluster ? "+config|get" : "+sentinel|master") +
-                " to the user that asks, or compare by yourself: a hold of " +
-                length_in_words(lease) + " outlasts " + length_in_words(outlasted_by(lease)) + "."};
+                " is denied. The doctor could not check whether held locks survive a failover. " +
+                survival_in_words(lease),
+            grant_to_user(in_cluster ? "+config|get" : "+sentinel|master")};
 }
 
 finding judge_time(const failover_time& takes, duration lease) {
     const duration outlasts = outlasted_by(lease);
-    const std::string setting = takes.setting + std::string{" is "} + length_in_words(takes.set);
-    const std::string hold =
-        "a hold of " + length_in_words(lease) + " outlasts " + length_in_words(outlasts);
-    const std::string whole = "a failover takes about " + length_in_words(takes.whole);
-    const std::string remedy =
-        std::string{"Set "} + takes.setting + " to 5000 or less, or give a longer lease_time.";
+    const std::string whole = "A failover takes about " + length_in_words(takes.whole) + " (" +
+                              takes.setting + " is " + length_in_words(takes.set) + "). " +
+                              survival_in_words(lease);
+    const std::string remedy = "Use a longer lease_time, or set the timeout to 5000 ms or less at "
+                               "each server that has this setting: " +
+                               takes.command;
     if (takes.set > outlasts)
-        return {severity::danger, "failover",
-                "every hold ends in a failover: " + setting + ", and " + hold, remedy};
+        return {severity::danger, "failover", "Every held lock is lost in a failover. " + whole,
+                remedy};
     if (takes.whole > outlasts)
-        return {severity::warning, "failover",
-                "holds may end in a failover: " + setting + ", " + whole + ", and " + hold, remedy};
-    return {severity::fine, "failover", whole + " (" + setting + "), and " + hold, ""};
+        return {severity::warning, "failover", "Held locks may be lost in a failover. " + whole,
+                remedy};
+    return {severity::fine, "failover", whole, ""};
 }
 
-/// Smallest and greatest number of online replicas of any primary. `of` is the primary with the
-/// smallest number.
+/// The smallest and the greatest number of online replicas that a primary has. `of` is the primary
+/// with the smallest number.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
@@ -542,21 +614,29 @@ replica_count count_replicas(const topology_report& all) {
 
 void judge_count(const replica_count& online, std::size_t required, std::vector<finding>& found) {
     const std::string wanted = std::to_string(required);
-    const std::string there = online.of->address + " has " + std::to_string(online.fewest) +
-                              " of " + wanted + " required replicas online";
+    const std::string there = "The primary " + online.of->address + " has " +
+                              std::to_string(online.fewest) + " of " + wanted +
+                              " required replicas online.";
     if (online.fewest < required)
-        found.push_back({severity::danger, "replicas", there + ": no lock is granted or renewed",
-                         "Bring the missing ones back, or require fewer."});
+        found.push_back({severity::danger, "replicas",
+                         there + " Therefore no lock is granted or renewed.",
+                         "Start the missing replicas again, or lower required_replicas. This "
+                         "command shows the replicas: INFO replication"});
     else if (online.fewest == required)
         found.push_back({severity::note, "replicas",
-                         there + ": if one is lost, no lock is granted or renewed until it is back",
-                         "That is what was asked for. A failover loses one, too."});
+                         there + " If a replica fails, no lock is granted or renewed until the "
+                                 "replica is online again.",
+                         "You need not change anything if you accept this. A failover has the same "
+                         "effect, because it makes a replica the primary."});
     if (online.most > required)
         found.push_back({severity::warning, "replicas",
-                         "more replicas are online (" + std::to_string(online.most) +
+                         "More replicas are online (" + std::to_string(online.most) +
                              ") than are required (" + wanted +
-                             "): one that did not confirm a lock may be promoted",
-                         "Require as many as may ever be promoted, and attach no others."});
+                             "). A failover may promote a replica that did not confirm a lock. "
+                             "This lock is then lost.",
+                         "Attach only replicas that can be promoted, and require all of them: "
+                         "required_replicas=" +
+                             std::to_string(online.most)});
 }
 
 void judge_migration(const topology_report& all, std::vector<finding>& found) {
@@ -564,8 +644,10 @@ void judge_migration(const topology_report& all, std::vector<finding>& found) {
         if (each->replicas_migrate == true)
             return found.push_back(
                 {severity::warning, "replicas",
-                 "replicas may migrate from one primary to another: then their number changes",
-                 "Set cluster-allow-replica-migration no on all nodes."});
+                 "Replicas may migrate from one primary to another. The required number of "
+                 "replicas is then wrong for both primaries.",
+                 "Forbid the migration on all nodes: CONFIG SET cluster-allow-replica-migration "
+                 "no"});
 }
 
 void judge_wait(const topology_report& all, std::size_t required, std::vector<finding>& found) {
@@ -576,9 +658,10 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
         return found.push_back(
             {required > 0 ? severity::danger : severity::note, "replicas",
              "WAIT is refused at " + part.primary.address + " (" + part.primary.wait_refusal +
-                 "): " +
-                 (required > 0 ? "no lock is granted" : "required_replicas cannot be used here"),
-             denied ? "Grant +wait." : ""});
+                 "). " +
+                 (required > 0 ? "Therefore no lock is granted."
+                               : "Therefore required_replicas cannot be used here."),
+             denied ? grant_to_user("+wait") : ""});
     }
 }
 
@@ -606,10 +689,10 @@ void judge_replicas(const topology_report& all, std::size_t required, std::vecto
         judge_migration(all, found);
     else if (any)
         found.push_back({severity::note, "replicas",
-                         "there are replicas, and none is required to confirm a lock: a failover "
-                         "may forget the latest ones",
-                         "Let the resource refuse old holders where two at once cost money, or set "
-                         "required_replicas (docs/topologies.md)."});
+                         "There are replicas, but no replica is required to confirm a lock. A "
+                         "failover may lose the latest locks.",
+                         "If two holders at the same time would do damage, use fencing tokens, or "
+                         "set required_replicas (docs/topologies.md)."});
     if (required > 0 || any)
         judge_wait(all, required, found);
 }
@@ -626,22 +709,23 @@ void judge_clocks(const topology_report& all, duration lease, std::vector<findin
             if (found_apart <= most)
                 continue;
             const bool ahead = each.clock->least > part.primary.clock->most;
-            found.push_back({severity::warning, "clocks",
-                             "the clock of the replica " + each.address + " is " +
-                                 length_in_words(std::chrono::floor<duration>(found_apart)) +
-                                 (ahead ? " ahead of" : " behind") + " that of its primary " +
-                                 part.primary.address + ": after a failover leases end " +
-                                 (ahead ? "too early, and two may hold a lock" : "too late"),
-                             "Let NTP slew the clocks of all servers. They may differ by " +
-                                 length_in_words(std::chrono::floor<duration>(most)) +
-                                 " with this lease."});
+            found.push_back(
+                {severity::warning, "clocks",
+                 "The clock of the replica " + each.address + " is " +
+                     length_in_words(std::chrono::floor<duration>(found_apart)) +
+                     (ahead ? " ahead of" : " behind") + " the clock of its primary " +
+                     part.primary.address + ". After a failover to this replica, leases end " +
+                     (ahead ? "too early, so two clients can hold a lock." : "too late."),
+                 "Let NTP correct the clocks of all servers slowly, without steps. With "
+                 "this lease time, the clocks may differ by at most " +
+                     length_in_words(std::chrono::floor<duration>(most)) + "."});
         }
     }
     const auto is_warned = [](const finding& each) { return each.topic == "clocks"; };
     if (compared && std::ranges::none_of(found, is_warned))
         found.push_back({severity::fine, "clocks",
-                         "the clocks of primaries and replicas agree within " +
-                             length_in_words(std::chrono::floor<duration>(most)),
+                         "The clocks of primaries and replicas agree within " +
+                             length_in_words(std::chrono::floor<duration>(most)) + ".",
                          ""});
 }
 
@@ -651,8 +735,8 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the doctor's trial lock. It is short, because the release of the lock may
-/// fail. But it is long enough to take the lock, to subscribe and to renew.
+/// Returns the lease of the doctor's trial lock. The lease is short, so that the lock ends soon if
+/// its release fails. The lease is long enough to take the lock, to subscribe and to renew.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
@@ -660,7 +744,7 @@ duration trial_lease(const node& server, duration lease_time) {
 /// Maximum number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
-/// Returns whether the error means that no request of the doctor can have taken the lock.
+/// Returns whether the doctor certainly does not hold the trial lock after this error.
 bool did_nothing(const error_code& why) {
     return why == errc::unreachable || why == errc::refused || why == errc::closed ||
            why == errc::overloaded;
@@ -718,9 +802,9 @@ private:
                 co_return false;
             }
             add(severity::warning, "rights",
-                "INFO is denied: version, eviction, persistence, replicas and clients were not "
-                "looked at",
-                "Grant +info to the user that asks.");
+                "INFO is denied. The doctor could not check the version, the eviction, the "
+                "persistence, the replicas and the clients.",
+                grant_to_user("+info"));
             co_return true;
         }
     }
@@ -732,8 +816,8 @@ private:
         try {
             all = co_await server_.survey();
         } catch (const boost::system::system_error& why) {
-            add(severity::warning, "topology", "it could not be examined: " + net::story_of(why),
-                why.code().message());
+            add(severity::warning, "topology",
+                "The topology could not be examined: " + net::story_of(why), why.code().message());
         }
         std::vector<finding> seen;
         if (all.what != topology_report::kind::unknown) {
@@ -765,22 +849,20 @@ private:
         co_return false;
     }
 
-    /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test run
-    /// in any case.
+    /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test
+    /// then require no confirmation, so that they run in any case.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;
-        add(severity::danger, "replicas", "a lock is not granted: " + got.unconfirmed,
-            "INFO replication shows which replicas are connected, and how far they are behind.");
+        add(severity::danger, "replicas", "No lock is granted: " + got.unconfirmed + ".",
+            "Find out which replicas are connected, and how far they are behind: INFO replication");
         trial_.replicas = 0;
     }
 
     void judge_clock(const attempt& got) {
         if (got.server_now == got.server_now.zero())
-            return add(severity::warning, "clock",
-                       "TIME is denied: what the server carries out late can take a lock for "
-                       "nobody, until its lease ends",
-                       "Grant +time.");
+            return add(severity::warning, "clock", late_without_time + std::string{"."},
+                       grant_to_user("+time"));
         found_.push_back(remote::judge_clock(got.server_now));
     }
 
@@ -791,10 +873,13 @@ private:
         const time_point give_up_at = context_.time.now() + confirmation_timeout;
         const bool is_heard = co_await subscriber->confirmed(give_up_at);
         if (is_heard)
-            co_return add(severity::fine, "listening", "releases will be heard");
+            co_return add(severity::fine, "listening",
+                          "This client can subscribe to notifications of releases.");
         add(severity::warning, "listening",
-            "releases are not heard: waiters find a free lock only when they ask by themselves",
-            "Grant +subscribe &" + channel.text + "; the observer hears the server's words.");
+            "This client cannot subscribe to notifications of releases. Waiting clients find a "
+            "free lock only when they ask again.",
+            "The observer gets the server's error. " +
+                grant_to_user("+subscribe &" + channel.text));
     }
 
     asio::awaitable<void> renew() {
@@ -806,7 +891,8 @@ private:
             renewed_ = renewed.said().granted;
             if (!renewed_)
                 found_.push_back(remote::trial_lock_was_lost(
-                    "Look for what deletes keys: eviction, FLUSHALL, another program."));
+                    "Find out what has deleted the key of the lock: an eviction, FLUSHALL, or "
+                    "another program."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(trouble("rights", why));
         }
@@ -831,9 +917,9 @@ private:
     void judge_release(const released& outcome) {
         if (outcome.denied_message)
             add(severity::warning, "rights",
-                std::string{server_.telling_commands().command} +
-                    " is denied: a release wakes nobody",
-                "Grant " + rights_to_tell(server_.telling_commands(), how_.told_on(trial_)) + ".");
+                std::string{server_.telling_commands().command} + " is denied. " +
+                    no_wake_without_publish + ".",
+                grant_to_user(rights_to_tell(server_.telling_commands(), how_.told_on(trial_))));
         else if (renewed_)
             found_.push_back(remote::trial_went_well(trial_.name));
     }
@@ -849,12 +935,15 @@ private:
                                      trial_.lease_time);
             co_await announce_client(server_, key, remote::client_info_of(context_),
                                      duration::zero());
-            add(severity::fine, "identity", "clients can say who holds a lock");
+            add(severity::fine, "identity",
+                "Clients can store a description of themselves, which shows who holds a lock.");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",
-                "clients cannot say who they are, and so not who holds a lock: " +
+                "Clients cannot store a description of themselves, so nobody can see which client "
+                "holds a lock: " +
                     net::story_of(why),
-                "Grant +set +del ~holdfast_client:*, or set options::announce = false.");
+                "Set options::announce to false if you do not need this. Otherwise: " +
+                    grant_to_user("+set +del ~holdfast_client:*"));
         }
     }
 

@@ -10,7 +10,7 @@ namespace {
 
 std::string in_words(const std::string& refusal) {
     const bool is_right = classify(refusal) == store_errc::no_permission;
-    return "WAIT, by which replicas confirm it: " +
+    return "the server refuses the command WAIT, so replicas cannot confirm the write: " +
            with_missing_right(refusal, is_right ? "+wait" : "");
 }
 
@@ -31,7 +31,7 @@ confirmation judge_confirmation(remote::attempt& got, std::uint8_t replicas) {
         return confirmation::enough;
     got.unconfirmed = refusal.empty()
                           ? std::to_string(got.confirmed) + " of " + std::to_string(replicas) +
-                                " replicas confirmed it in time"
+                                " replicas confirmed the write in time"
                           : in_words(refusal);
     const bool is_final = !refusal.empty() && !was_unblocked(refusal) &&
                           make_error_code(classify(refusal)) == errc::refused;
@@ -73,8 +73,7 @@ std::string rights_to_tell(const publishing& way, const channel_name& where) {
 void missing_permissions::note(const hold& asked, const attempt& got) {
     if (got.server_now != std::chrono::microseconds::zero() || std::exchange(time_told_, true))
         return;
-    tell(asked.name, "TIME is denied: what the server carries out late can take a lock for nobody, "
-                     "until its lease ends (to be granted: +time)");
+    tell(asked.name, std::string{late_without_time} + " (to be granted: +time)");
 }
 
 void missing_permissions::note(const hold& held, const released& outcome) {
@@ -82,9 +81,8 @@ void missing_permissions::note(const hold& held, const released& outcome) {
         return;
     const publishing way = server_.telling_commands();
     tell(held.name, std::string{way.other.empty() ? way.command : "PUBLISH or SPUBLISH"} +
-                        " is denied: a release wakes nobody, and waiters find a free lock only "
-                        "when they ask by themselves (to be granted: " +
-                        rights_to_tell(way, channels_of(held)) + ")");
+                        " is denied. " + no_wake_without_publish +
+                        " (to be granted: " + rights_to_tell(way, channels_of(held)) + ")");
 }
 
 void missing_permissions::tell(const lock_name& name, std::string_view text) const {

@@ -238,6 +238,14 @@ inline std::string write_field(std::uint64_t number) {
     return std::to_string(number) + ":write";
 }
 
+/// Texts that explain the effect of a denied TIME and of a denied PUBLISH. They end without a
+/// period, because some callers add the missing permission.
+inline constexpr const char* late_without_time =
+    "TIME is denied. If a request arrives late, the server can lock a name for a client that has "
+    "given up. The name then stays locked until the lease ends";
+inline constexpr const char* no_wake_without_publish =
+    "A release does not wake waiting clients. They find a free lock only when they ask again";
+
 /// Returns the permissions that these publish commands need, in the syntax of ACL SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 

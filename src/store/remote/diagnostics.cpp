@@ -38,9 +38,9 @@ constexpr int slow_part_of_lease = 10;
 finding judge_delay(duration took, duration lease_time) {
     const bool slow = took * slow_part_of_lease > lease_time;
     return {slow ? severity::warning : severity::fine, "reach",
-            "it answers within " + std::to_string(took.count()) + " ms",
-            slow ? "A lease of " + std::to_string(lease_time.count()) +
-                       " ms is short for that way: give a longer lease_time."
+            "The server replied within " + std::to_string(took.count()) + " ms.",
+            slow ? "A lease time of " + std::to_string(lease_time.count()) +
+                       " ms is short for such slow replies. Use a longer lease_time."
                  : ""};
 }
 
@@ -49,24 +49,31 @@ finding judge_clock(std::chrono::microseconds shown) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(apart).count();
     if (apart > clocks_agree || apart < -clocks_agree)
         return {severity::note, "clock",
-                "its clock is " + std::to_string(seconds) + " s from this machine's",
-                "Locks do not mind. Let NTP slew both, and never step the server's."};
-    return {severity::fine, "clock", "its clock agrees with this machine's"};
+                "The clock of the server is " + std::to_string(seconds < 0 ? -seconds : seconds) +
+                    (seconds < 0 ? " s behind" : " s ahead of") + " the clock of this machine.",
+                "Locks work with any difference. But let NTP correct both clocks slowly, and never "
+                "set the clock of the server by a step."};
+    return {severity::fine, "clock",
+            "The clock of the server agrees with the clock of this machine."};
 }
 
 finding trial_lock_is_held(const lock_name& name) {
-    return {severity::note, "rights", "'" + name.text + "' is held by somebody else",
-            "Ask again, with another name."};
+    return {severity::note, "rights",
+            "Another client holds the lock '" + name.text +
+                "', so the doctor could not take this lock.",
+            "Run the doctor with another name: holdfast doctor NAME"};
 }
 
 finding trial_lock_was_lost(std::string remedy) {
     return {severity::warning, "rights",
-            "the lock that was taken was gone when it was to be renewed", std::move(remedy)};
+            "The doctor took a lock, but the lock was gone before the renewal. Other locks can be "
+            "lost in the same way.",
+            std::move(remedy)};
 }
 
 finding trial_went_well(const lock_name& name) {
     return {severity::fine, "rights",
-            "a lock was taken, renewed and released ('" + name.text + "')"};
+            "The doctor took, renewed and released the lock '" + name.text + "'."};
 }
 
 } // namespace holdfast::remote

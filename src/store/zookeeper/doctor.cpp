@@ -41,15 +41,16 @@ private:
 
     void judge(const server_seen& one) {
         if (!one.trouble.empty())
-            return add(severity::warning, "servers", one.address + ": " + one.trouble,
-                       "Bring it back, or take it out of the URL: a client that loses its server "
-                       "goes on to the next one.");
-        std::string what =
-            one.address + ": answers within " + std::to_string(one.delay.count()) + " ms";
+            return add(severity::warning, "servers",
+                       "The server " + one.address + " could not be asked: " + one.trouble,
+                       "Start this server again, or remove it from the URL. A client that loses "
+                       "its server connects to another server of the URL.");
+        std::string what = "The server " + one.address + " replied within " +
+                           std::to_string(one.delay.count()) + " ms.";
         if (!one.role.empty())
-            what += ", " + one.role;
+            what += " Its role is " + one.role + ".";
         if (!one.version.empty())
-            what += ", version " + one.version;
+            what += " Its version is " + one.version + ".";
         add(severity::fine, "servers", std::move(what));
     }
 
@@ -68,37 +69,42 @@ private:
         if (silent > 0)
             add(severity::note, "servers",
                 std::to_string(silent) + " of " + std::to_string(of_.servers.size()) +
-                    " do not say what they are: version and leader were not looked at there",
-                "Let the word srvr through: a proxy keeps it back, or the server is an old one. "
-                "Locks do not need it.");
+                    " servers did not reply to the command srvr. The doctor could not check their "
+                    "versions, and which server is the leader.",
+                "Locks do not need this command. A proxy may block it, or the server may be too "
+                "old. Test it: echo srvr | nc HOST 2181");
     }
 
     void judge_leader() {
         if (count(stands_alone) > 0 && of_.servers.size() > 1)
             return add(severity::danger, "leader",
-                       "one of several servers is an ensemble of its own (standalone): locks there "
-                       "exclude nobody at the others",
-                       "Name only servers of one ensemble.");
+                       "One of the servers runs without an ensemble (standalone). A lock on this "
+                       "server does not exclude clients of the other servers.",
+                       "Name only servers of one ensemble in the URL.");
         if (count(leads) > 1)
             return add(severity::danger, "leader",
-                       "two servers lead: they are of different ensembles, or an election is under "
-                       "way",
-                       "Ask again. If it stays so, name only servers of one ensemble.");
+                       "Two servers are leaders. They belong to different ensembles, or an "
+                       "election is in progress.",
+                       "Run the doctor again. If the result stays the same, name only servers of "
+                       "one ensemble in the URL.");
         const auto leader = std::ranges::find_if(of_.servers, leads);
         if (leader != of_.servers.end())
             return add(severity::fine, "leader",
-                       leader->address + " leads, in epoch " + std::to_string(leader->epoch));
+                       "The leader is " + leader->address + ", in epoch " +
+                           std::to_string(leader->epoch) + ".");
         if (count(follows) == of_.servers.size() && count(stands_alone) == 0)
-            add(severity::note, "leader", "none of the servers in the URL leads",
-                "Name all servers of the ensemble, so that clients find those that are left.");
+            add(severity::note, "leader", "None of the servers in the URL is the leader.",
+                "Name all servers of the ensemble in the URL, so that clients can use the "
+                "remaining servers when some servers are down.");
     }
 
     void judge_way() {
         if (of_.over_tls)
-            return add(severity::fine, "tls", "the connections are encrypted");
+            return add(severity::fine, "tls", "The connections are encrypted.");
         add(severity::note, "tls",
-            "the connections are not encrypted: whoever is on the way reads and changes them",
-            "Use ?tls=yes where the way leads over a network that others use.");
+            "The connections are not encrypted. An attacker on the network can read and change "
+            "the data.",
+            "If others use this network, add this parameter to the URL: tls=yes");
     }
 
     const survey& of_;
@@ -133,7 +139,8 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children were ever created below the node; deleted children count, too.
+/// Returns how many children have been created below the node in total. Deleted children count,
+/// too.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }
@@ -174,7 +181,8 @@ private:
             co_await home_->at->confirm(nothing, time_point::max());
             took_ = home_->context.time.now() - began;
             add(severity::fine, "reach",
-                home_->at->address() + ": a write is answered within " + ms(took_));
+                "The server " + home_->at->address() + " replied to a write within " + ms(took_) +
+                    ".");
             co_return true;
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("reach", why));
@@ -195,16 +203,19 @@ private:
         const duration granted = home_->at->state().timeout;
         if (took_ * slow_part_of_session > granted)
             add(severity::warning, "session",
-                "a session of " + ms(granted) + " is short for a way of " + ms(took_),
-                "Give a longer session_timeout or lease_time.");
+                "The session timeout is " + ms(granted) +
+                    ". This is short for a server that needs " + ms(took_) + " to reply.",
+                "Use a longer session_timeout or lease_time.");
         if (granted == asked_)
-            return add(severity::fine, "session", "it lasts " + ms(granted) + ", as asked for");
+            return add(severity::fine, "session",
+                       "The session timeout is " + ms(granted) + ", as requested.");
         const bool shorter = granted < asked_;
         add(severity::note, "session",
-            "it lasts " + ms(granted) + ", and " + ms(asked_) + " were asked for: a hold ends so " +
-                "long after its client has died",
-            shorter ? "The server's maxSessionTimeout allows no more: raise it, or ask for less."
-                    : "The server's minSessionTimeout allows no less.");
+            "The session timeout is " + ms(granted) + ", but the client requested " + ms(asked_) +
+                ". After a client has died, its locks stay held for this timeout.",
+            shorter ? "The server's setting maxSessionTimeout allows no longer timeout. Raise this "
+                      "setting, or request a shorter timeout."
+                    : "The server's setting minSessionTimeout allows no shorter timeout.");
     }
 
     asio::awaitable<void> try_lock() {
@@ -217,8 +228,9 @@ private:
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("rights", why));
             if (why.code() == store_errc::no_permission)
-                found_.back().remedy = "Grant create on '" + home_->where.root() +
-                                       "', and create, delete and read below it.";
+                found_.back().remedy = "Grant the permission create on '" + home_->where.root() +
+                                       "', and the permissions create, delete and read on the "
+                                       "nodes below (docs/security/zookeeper.md).";
         }
         if (taken)
             co_await renew();
@@ -231,7 +243,8 @@ private:
         co_await renew_holds(home_, held, time_point::max(), renewed);
         try {
             if (!renewed.said().granted)
-                found_.push_back(remote::trial_lock_was_lost("Look for who deletes nodes."));
+                found_.push_back(remote::trial_lock_was_lost(
+                    "Find out which program has deleted the node of the lock."));
         } catch (const boost::system::system_error& why) {
             found_.push_back(finding_of("rights", why));
         }
@@ -270,10 +283,11 @@ private:
         const std::optional<node_data> node = co_await home_->at->get(one.path);
         if (node && numbers_given(node->stat) > numbers_of_the_old)
             add(severity::warning, "numbers",
-                "'" + one.path + "' has had " + std::to_string(numbers_given(node->stat)) +
-                    " nodes: from some 2146000000 on the lock is refused",
-                "Delete that path while nobody uses it. Clients of holdfast do it when they "
-                "release, and find it empty.");
+                "The path '" + one.path + "' has had " + std::to_string(numbers_given(node->stat)) +
+                    " nodes. From about 2146000000 nodes on, the lock is refused.",
+                "Clients of holdfast delete the path if it is empty after a release. Otherwise, "
+                "delete it while no client uses the lock: delete " +
+                    one.path);
         const listing names = co_await home_->at->list(one.path);
         const auto has = [&](bool kazoos) {
             return names && std::ranges::any_of(*names, [&](const std::string& each) {
@@ -284,10 +298,12 @@ private:
         };
         if (has(true) && has(false))
             add(severity::danger, "peers",
-                "kazoo's nodes and Curator's are below '" + one.path +
-                    "': these two do not exclude each other",
-                "Give each of them paths of its own; or let kazoo's name their nodes as Curator "
-                "does.");
+                "The path '" + one.path +
+                    "' has nodes of kazoo and nodes of Curator. Locks of kazoo and locks of "
+                    "Curator "
+                    "do not exclude each other.",
+                "Use different paths for kazoo and Curator, or let the kazoo clients name their "
+                "nodes as Curator does.");
     }
 
     const std::shared_ptr<store_session> home_;

@@ -44,10 +44,12 @@ TEST(ServerFacts, OfAServerThatIsFitAreFine) {
 TEST(ServerFacts, WithoutAnyAreNoDanger) {
     for (const finding& each : server_facts{""}.judge())
         EXPECT_LT(each.how_bad, severity::danger) << each.what;
+    EXPECT_EQ(server_facts{""}.judge().at(0).what,
+              "The reply to INFO does not contain the version of the server.");
 }
 
 TEST(ServerFacts, TellValkeyFromRedisAndTheOldFromTheTested) {
-    EXPECT_EQ(about("version", "valkey_version", "8.0.1").what, "Valkey 8.0.1");
+    EXPECT_EQ(about("version", "valkey_version", "8.0.1").what, "The server is Valkey 8.0.1.");
     EXPECT_EQ(about("version", "redis_version", "5.0.14").how_bad, severity::warning);
 }
 
@@ -63,14 +65,15 @@ TEST(ServerFacts, EvictedKeysAreReportedWhateverThePolicyIsNow) {
     EXPECT_EQ(about("eviction", "evicted_keys", "0").how_bad, severity::fine);
     const finding before = about("eviction", "evicted_keys", "17");
     EXPECT_EQ(before.how_bad, severity::note);
-    EXPECT_THAT(before.what, HasSubstr("noeviction; keys evicted since it started: 17,"));
+    EXPECT_THAT(before.what, HasSubstr("noeviction. The server has evicted keys since it started "
+                                       "(their number is 17)."));
     EXPECT_THAT(before.remedy, HasSubstr("set_permits()"));
     const finding now = about(
         "eviction",
         std::string{"maxmemory:1000000\r\nmaxmemory_policy:allkeys-lru\r\nevicted_keys:1\r\n"} +
             well);
     EXPECT_EQ(now.how_bad, severity::danger);
-    EXPECT_THAT(now.what, HasSubstr("started: 1,"));
+    EXPECT_THAT(now.what, HasSubstr("(their number is 1)"));
     EXPECT_THAT(now.remedy, HasSubstr("noeviction. If permits"));
 }
 
@@ -95,7 +98,7 @@ TEST(ServerFacts, AnAppendOnlyFileMayLackTheLatestLocks) {
 TEST(ServerFacts, AnEmptyPrimaryEmptiesItsReplicas) {
     const finding bare = server_facts{"aof_enabled:0", {.has_replicas = true}}.judge().at(2);
     EXPECT_EQ(bare.how_bad, severity::warning);
-    EXPECT_THAT(bare.what, HasSubstr("empties its replicas"));
+    EXPECT_THAT(bare.what, HasSubstr("Its replicas then delete all locks"));
     EXPECT_EQ(server_facts("aof_enabled:1", {.has_replicas = true}).judge().at(2).how_bad,
               severity::fine);
 }
@@ -181,34 +184,36 @@ MATCHER_P(IsOne, what, "") {
 
 TEST(TopologyFindings, OfServersThatAreFitSayWhatIsThere) {
     EXPECT_EQ(worst(judged(cluster())), severity::note); // no replica is required
-    EXPECT_THAT(words(judged(cluster()), severity::fine, "topology"),
-                IsOne("a cluster of 3 primaries: a:1 (replicas: a:2), b:1 (replicas: b:2), c:1"));
+    EXPECT_THAT(
+        words(judged(cluster()), severity::fine, "topology"),
+        IsOne("The cluster has 3 primaries: a:1 (replicas: a:2), b:1 (replicas: b:2), c:1"));
     EXPECT_THAT(words(judged(sentinels()), severity::fine, "topology"),
-                IsOne("the Sentinels of 'locks' name a:1 (replicas: a:2)"));
+                IsOne("the primary of 'locks' is a:1 (replicas: a:2)."));
     EXPECT_THAT(words(judged(single()), severity::fine, "topology"),
-                IsOne("it is a primary: a:1 (replicas: a:2)"));
+                IsOne("This server is the primary a:1 (replicas: a:2)."));
 }
 
 TEST(TopologyFindings, SayWhatAllServersHaveInCommonOnce) {
     EXPECT_THAT(words(judged(cluster()), severity::fine, "version"),
-                IsOne("Redis 7.0.15 (all 6 servers)"));
+                IsOne("The server is Redis 7.0.15. This finding is about all 6 servers."));
     topology_report mixed = cluster();
     mixed.shards[1].primary.info.replace(0, 20, "redis_version:7.2.50");
     EXPECT_THAT(words(judged(mixed), severity::fine, "version"),
-                IsOne("Redis 7.0.15 (a:1; likewise a:2, b:1, b:2, c:1, c:2)"));
+                IsOne("The server is Redis 7.0.15. This finding is about a:1. There are similar "
+                      "findings about a:2, b:1, b:2, c:1, c:2."));
     mixed.shards[1].primary.info += "maxmemory:1000\r\n";
     mixed.shards[1].primary.info.replace(mixed.shards[1].primary.info.find("noeviction"), 10,
                                          "allkeyslru");
-    EXPECT_THAT(words(judged(mixed), severity::danger, "eviction"), IsOne("(b:1)"));
+    EXPECT_THAT(words(judged(mixed), severity::danger, "eviction"), IsOne("about b:1."));
     EXPECT_THAT(words(judged(mixed), severity::fine, "eviction"),
-                IsOne("noeviction (a:1, a:2, b:2, c:1, c:2)"));
+                IsOne("noeviction. This finding is about a:1, a:2, b:2, c:1, c:2."));
 }
 
 TEST(TopologyFindings, AServerThatIsAwayIsMissed) {
     topology_report all = cluster();
     all.shards[0].replicas[0] = {.address = "a:2", .trouble = "Connection refused"};
     EXPECT_THAT(words(judged(all), severity::warning, "topology"),
-                IsOne("the replica a:2 could not be asked: Connection refused"));
+                IsOne("The replica a:2 could not be asked: Connection refused"));
 }
 
 TEST(TopologyFindings, SlotsThatNobodyHasAndPrimariesAloneAreMissed) {
@@ -223,8 +228,9 @@ TEST(TopologyFindings, SlotsThatNobodyHasAndPrimariesAloneAreMissed) {
 TEST(TopologyFindings, AnOpenSlotIsADanger) {
     topology_report all = cluster();
     all.shards[1].primary.open = open_slots{2, 93};
-    EXPECT_THAT(words(judged(all), severity::danger, "topology"),
-                IsOne("slots are open at b:1: 2, the first is 93"));
+    EXPECT_THAT(
+        words(judged(all), severity::danger, "topology"),
+        IsOne("Slots are being moved at b:1 (their number is 2, and the first is slot 93)"));
     all.shards[1].primary.open.reset();
     EXPECT_THAT(words(judged(all), severity::note, "topology"), IsOne("CLUSTER NODES is denied"));
 }
@@ -232,18 +238,20 @@ TEST(TopologyFindings, AnOpenSlotIsADanger) {
 TEST(TopologyFindings, WhoNamesAnotherServerIsNamed) {
     topology_report all = cluster();
     all.shards[0].replicas[0].other_view = disagreement{100, 5, {"z", 9}};
-    EXPECT_THAT(words(judged(all), severity::warning, "topology"), IsOne("a:2 names z:9 for 100"));
+    EXPECT_THAT(words(judged(all), severity::warning, "topology"),
+                IsOne("The node a:2 names z:9 as the server of 100 slots"));
 
     topology_report set = sentinels();
     set.sentinels[1].primary = server_address{"z", 9};
     EXPECT_THAT(words(judged(set), severity::warning, "topology"),
-                IsOne("the Sentinel s:2 names z:9 as the primary, and not a:1"));
+                IsOne("The Sentinel s:2 names z:9 as the primary, and not a:1"));
     set.sentinels[1] = {.address = "s:2", .trouble = "Connection refused"};
-    EXPECT_THAT(words(judged(set), severity::warning, "topology"),
-                IsOne("the Sentinel s:2 does not say where the primary is: Connection refused"));
+    EXPECT_THAT(
+        words(judged(set), severity::warning, "topology"),
+        IsOne("The Sentinel s:2 did not return the address of the primary: Connection refused"));
     set.sentinels[1] = {.address = "s:2"};
     EXPECT_THAT(words(judged(set), severity::warning, "topology"),
-                IsOne("the Sentinel s:2 knows no service 'locks'"));
+                IsOne("The Sentinel s:2 does not know the service 'locks'."));
 }
 
 struct time_of_failover {
@@ -256,9 +264,11 @@ struct time_of_failover {
 TEST(TopologyFindings, TheTimeOfAFailoverIsComparedWithTheLease) {
     const time_of_failover by_cluster[] = {
         {5s, 30s, severity::fine, "about 7.4 s (cluster-node-timeout is 5 s)"},
-        {15s, 30s, severity::warning, "holds may end"},
-        {20s, 30s, severity::danger, "cluster-node-timeout is 20 s, and a hold of 30 s outlasts"},
-        {500ms, 3s, severity::fine, "a hold of 3 s outlasts 1.9 s"},
+        {15s, 30s, severity::warning, "Held locks may be lost"},
+        {20s, 30s, severity::danger,
+         "(cluster-node-timeout is 20 s). A lock with a lease time of 30 s survives"},
+        {500ms, 3s, severity::fine,
+         "A lock with a lease time of 3 s survives a failover of at most 1.9 s."},
         {500ms, 2s, severity::warning, "cluster-node-timeout is 500 ms"}};
     for (const auto& [set, lease, how_bad, said] : by_cluster) {
         topology_report all = cluster();
@@ -270,8 +280,8 @@ TEST(TopologyFindings, TheTimeOfAFailoverIsComparedWithTheLease) {
     }
     const time_of_failover by_sentinels[] = {
         {5s, 30s, severity::fine, "about 6.5 s (down-after-milliseconds is 5 s)"},
-        {19s, 30s, severity::warning, "holds may end"},
-        {30s, 30s, severity::danger, "every hold ends in a failover"}};
+        {19s, 30s, severity::warning, "Held locks may be lost"},
+        {30s, 30s, severity::danger, "Every held lock is lost in a failover."}};
     for (const auto& [set, lease, how_bad, said] : by_sentinels) {
         topology_report all = sentinels();
         for (sentinel_report& each : all.sentinels)
@@ -296,9 +306,9 @@ TEST(TopologyFindings, ATimeOfFailoverThatIsNotToldIsNoted) {
 
 TEST(TopologyFindings, RequiredReplicasAreCounted) {
     EXPECT_THAT(words(judged(cluster(), 0), severity::note, "replicas"),
-                IsOne("none is required to confirm a lock"));
+                IsOne("no replica is required to confirm a lock"));
     EXPECT_THAT(words(judged(cluster(), 1), severity::note, "replicas"),
-                IsOne("a:1 has 1 of 1 required replicas online: if one is lost"));
+                IsOne("a:1 has 1 of 1 required replicas online. If a replica fails"));
     EXPECT_THAT(words(judged(cluster(), 1), severity::warning, "replicas"), IsEmpty());
     EXPECT_THAT(words(judged(cluster(), 2), severity::danger, "replicas"),
                 IsOne("no lock is granted or renewed"));
@@ -307,7 +317,7 @@ TEST(TopologyFindings, RequiredReplicasAreCounted) {
     uneven.shards[0].primary = server("a:1", 2);
     uneven.shards[2].primary = server("c:1", 0);
     EXPECT_THAT(words(judged(uneven, 1), severity::warning, "replicas"),
-                IsOne("more replicas are online (2) than are required (1)"));
+                IsOne("More replicas are online (2) than are required (1)"));
     EXPECT_THAT(words(judged(uneven, 1), severity::danger, "replicas"),
                 IsOne("c:1 has 0 of 1 required replicas online"));
 }
@@ -332,7 +342,7 @@ TEST(TopologyFindings, AnEmptyPrimaryIsADangerToItsReplicas) {
     topology_report all = single();
     all.shards[0].primary.info = std::string{"aof_enabled:0\r\n"} + fit_info;
     EXPECT_THAT(words(judged(all), severity::warning, "persistence"),
-                IsOne("empties its replicas (a:1)"));
+                IsOne("Its replicas then delete all locks too. This finding is about a:1."));
     all.shards[0].replicas.clear();
     EXPECT_THAT(words(judged(all), severity::note, "persistence"), IsOne("may free all locks"));
 }
@@ -341,8 +351,9 @@ TEST(TopologyFindings, ClocksOfPrimaryAndReplicaMustAgreeWithinTheMarginOfALease
     EXPECT_THAT(words(judged(single()), severity::fine, "clocks"), IsOne("agree within 302 ms"));
     topology_report all = cluster();
     all.shards[1].replicas[0].clock = clock_reading{20s, 20s + 1ms};
-    EXPECT_THAT(words(judged(all), severity::warning, "clocks"),
-                IsOne("the clock of the replica b:2 is 19.9 s ahead of that of its primary b:1"));
+    EXPECT_THAT(
+        words(judged(all), severity::warning, "clocks"),
+        IsOne("The clock of the replica b:2 is 19.9 s ahead of the clock of its primary b:1"));
     EXPECT_THAT(words(judged(all), severity::fine, "clocks"), IsEmpty());
     all.shards[1].replicas[0].clock = clock_reading{-1s, -990ms};
     EXPECT_THAT(words(judged(all), severity::warning, "clocks"), IsOne("990 ms behind"));
@@ -361,13 +372,16 @@ TEST(TopologyFindings, WhoListensInAnotherFormIsNotTold) {
     all.shards[0].primary.shard_listeners = true; // as we do
     EXPECT_THAT(words(judged(all), severity::warning, "listening"), IsEmpty());
     all.shards[2].replicas[0].plain_listeners = true;
-    EXPECT_THAT(words(judged(all), severity::warning, "listening"),
-                IsOne("somebody listens for plain messages at c:2"));
+    EXPECT_THAT(
+        words(judged(all), severity::warning, "listening"),
+        IsOne("Other clients have subscribed to plain messages at c:2. This client publishes "
+              "only sharded messages."));
     all.form = telling::both;
     EXPECT_THAT(words(judged(all), severity::warning, "listening"), IsEmpty());
     all.form = telling::plain;
     EXPECT_THAT(words(judged(all), severity::warning, "listening"),
-                IsOne("somebody listens for sharded messages at a:1"));
+                IsOne("Other clients have subscribed to sharded messages at a:1. This client "
+                      "publishes only plain messages."));
     all.shards[1].primary.shard_listeners.reset();
     EXPECT_THAT(words(judged(all), severity::note, "listening"), IsOne("PUBSUB is denied at b:1"));
 }
@@ -376,26 +390,28 @@ TEST(TopologyFindings, ANodeOfAClusterNeedsAnotherUrl) {
     topology_report all = single();
     all.shards[0].primary.info += "cluster_enabled:1\r\n";
     const std::vector<finding> found = judged(all);
-    EXPECT_THAT(words(found, severity::danger, "reach"), IsOne("it is a node of a cluster"));
-    EXPECT_EQ(found.front().remedy, "Use redis+cluster://a:1");
+    EXPECT_THAT(words(found, severity::danger, "reach"),
+                IsOne("This server is a node of a cluster."));
+    EXPECT_EQ(found.front().remedy, "Use the URL of the cluster: redis+cluster://a:1");
     all.over_tls = true;
-    EXPECT_EQ(judged(all).front().remedy, "Use rediss+cluster://a:1");
+    EXPECT_EQ(judged(all).front().remedy, "Use the URL of the cluster: rediss+cluster://a:1");
     EXPECT_THAT(words(judged(cluster()), severity::danger, "reach"), IsEmpty());
 }
 
 TEST(TopologyFindings, AReplicaGrantsNothing) {
     topology_report all = single();
     all.shards[0].primary.info = "role:slave\r\n";
-    EXPECT_THAT(words(judged(all), severity::danger, "topology"), IsOne("it is a replica"));
+    EXPECT_THAT(words(judged(all), severity::danger, "topology"),
+                IsOne("This server is a replica."));
 }
 
 TEST(TopologyFindings, SeveralServersBehindOneAddressAreNoted) {
     topology_report all = single();
     EXPECT_THAT(words(judged(all), severity::note, "reach"), IsEmpty());
     all.shards[0].primary.clock_jumps = true;
-    EXPECT_THAT(words(judged(all), severity::note, "reach"), IsOne("its clock jumps"));
+    EXPECT_THAT(words(judged(all), severity::note, "reach"), IsOne("clock jumped"));
     EXPECT_THAT(words(judge_topology(all, {30s, 0}, "run_id:2\r\n"), severity::note, "reach"),
-                IsOne("two connections lead to different servers"));
+                IsOne("Two connections to the same address reached different servers."));
 }
 
 TEST(TopologyFindings, WhereInfoIsDeniedNothingIsSaidOfIt) {

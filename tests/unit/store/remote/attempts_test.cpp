@@ -99,8 +99,9 @@ TEST(TrialFindings, ALeaseIsShortForAWayThatTakesATenthOfIt) {
     EXPECT_EQ(judge_delay(100ms, 1s).remedy, "");
     const finding slow = judge_delay(101ms, 1s);
     EXPECT_EQ(slow.how_bad, severity::warning);
-    EXPECT_EQ(slow.what, "it answers within 101 ms");
-    EXPECT_EQ(slow.remedy, "A lease of 1000 ms is short for that way: give a longer lease_time.");
+    EXPECT_EQ(slow.what, "The server replied within 101 ms.");
+    EXPECT_EQ(slow.remedy,
+              "A lease time of 1000 ms is short for such slow replies. Use a longer lease_time.");
 }
 
 TEST(TrialFindings, ClocksThatAreASecondApartAreNoted) {
@@ -108,6 +109,9 @@ TEST(TrialFindings, ClocksThatAreASecondApartAreNoted) {
     EXPECT_EQ(judge_clock(now).how_bad, severity::fine);
     EXPECT_EQ(judge_clock(now + 1h).how_bad, severity::note);
     EXPECT_EQ(judge_clock(now - 1h).how_bad, severity::note);
+    EXPECT_NE(judge_clock(now + 1h).what.find(" s ahead of the clock"), std::string::npos);
+    EXPECT_NE(judge_clock(now - 1h).what.find(" s behind the clock"), std::string::npos);
+    EXPECT_EQ(judge_clock(now - 1h).what.find('-'), std::string::npos) << "the number is positive";
 }
 
 } // namespace

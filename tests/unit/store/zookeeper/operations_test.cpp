@@ -191,7 +191,7 @@ TEST_F(Inspector, TheDoctorFindsWhatIsWrong) {
         return text;
     };
     std::string found = said(run(one.store->examine(one.wish("doctor"))));
-    EXPECT_NE(found.find("a lock was taken, renewed and released"), std::string::npos) << found;
+    EXPECT_NE(found.find("took, renewed and released the lock"), std::string::npos) << found;
     EXPECT_THAT(model.children("/holdfast/doctor"), SizeIs(0));
     stranger_enters("mixed");
     model.make("/holdfast/mixed/514e5a831836450cb1a56c741e990fd8__lock__",
@@ -199,13 +199,15 @@ TEST_F(Inspector, TheDoctorFindsWhatIsWrong) {
     stranger_enters("doctor");
     found = said(run(one.store->examine(one.wish("doctor"))));
     EXPECT_NE(found.find("do not exclude each other"), std::string::npos) << found;
-    EXPECT_NE(found.find("held by somebody else"), std::string::npos) << found;
+    EXPECT_NE(found.find("Another client holds the lock"), std::string::npos) << found;
     server_seen away;
     away.address = "zk3:2181";
     away.trouble = "Connection refused";
     model.set_servers({false, {away}});
     found = said(run(one.store->examine(one.wish("doctor"))));
-    EXPECT_NE(found.find("zk3:2181: Connection refused"), std::string::npos) << found;
+    EXPECT_NE(found.find("The server zk3:2181 could not be asked: Connection refused"),
+              std::string::npos)
+        << found;
 }
 
 using ::testing::AllOf;
@@ -230,35 +232,38 @@ std::string said_of(std::vector<server_seen> servers, bool over_tls = true) {
 }
 
 TEST(ServerFindings, TellEachServerAndWhoLeads) {
-    EXPECT_THAT(said_of({server("zk1:2181", "follower"), server("zk2:2181", "leader")}),
-                AllOf(HasSubstr("fine servers: zk1:2181: answers within 0 ms, follower, version "
-                                "3.8.0\n"),
-                      HasSubstr("fine leader: zk2:2181 leads, in epoch 7\n"),
-                      HasSubstr("fine tls:"), Not(HasSubstr("note")), Not(HasSubstr("warning"))));
+    EXPECT_THAT(
+        said_of({server("zk1:2181", "follower"), server("zk2:2181", "leader")}),
+        AllOf(HasSubstr("fine servers: The server zk1:2181 replied within 0 ms. Its role is "
+                        "follower. Its version is 3.8.0.\n"),
+              HasSubstr("fine leader: The leader is zk2:2181, in epoch 7.\n"),
+              HasSubstr("fine tls:"), Not(HasSubstr("note")), Not(HasSubstr("warning"))));
 }
 
 TEST(ServerFindings, AServerThatIsAwayIsAWarning) {
     EXPECT_THAT(said_of({server("zk1:2181", "leader"), server("zk2:2181", "", "refused")}),
-                HasSubstr("warning servers: zk2:2181: refused\n"));
+                HasSubstr("warning servers: The server zk2:2181 could not be asked: refused\n"));
 }
 
 TEST(ServerFindings, AServerThatSaysNothingIsANote) {
     EXPECT_THAT(said_of({server("zk1:2181", ""), server("zk2:2181", "follower")}),
-                AllOf(HasSubstr("note servers: 1 of 2 do not say"), Not(HasSubstr("leads"))));
+                AllOf(HasSubstr("note servers: 1 of 2 servers did not reply to the command srvr."),
+                      Not(HasSubstr("The leader is"))));
 }
 
 TEST(ServerFindings, ALeaderOutsideTheListIsANote) {
     EXPECT_THAT(said_of({server("zk1:2181", "follower"), server("zk2:2181", "observer")}),
-                HasSubstr("note leader: none of the servers in the URL leads"));
+                HasSubstr("note leader: None of the servers in the URL is the leader."));
     EXPECT_THAT(said_of({server("zk1:2181", "follower"), server("zk2:2181", "", "refused")}),
                 Not(HasSubstr("note leader")));
 }
 
 TEST(ServerFindings, ServersOfSeveralEnsemblesAreADanger) {
     EXPECT_THAT(said_of({server("zk1:2181", "leader"), server("zk2:2181", "leader")}),
-                HasSubstr("danger leader: two servers lead"));
-    EXPECT_THAT(said_of({server("zk1:2181", "standalone"), server("zk2:2181", "follower")}),
-                HasSubstr("danger leader: one of several servers is an ensemble of its own"));
+                HasSubstr("danger leader: Two servers are leaders."));
+    EXPECT_THAT(
+        said_of({server("zk1:2181", "standalone"), server("zk2:2181", "follower")}),
+        HasSubstr("danger leader: One of the servers runs without an ensemble (standalone)."));
     EXPECT_THAT(said_of({server("zk1:2181", "standalone")}),
                 AllOf(Not(HasSubstr("danger")), Not(HasSubstr("leader:"))));
 }
