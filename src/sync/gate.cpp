@@ -199,6 +199,13 @@ bool gate::is_being_left() const {
 
 void gate::line_up(acquisition& waits) {
     waits.stand_in(upgrades(waits) ? ensure_rare().upgrade : queue_);
+    if (!waits.follows_requests())
+        return;
+    ensure_rare().has_followers = true;
+    if (const failure* const why = why_unknown())
+        waits.last_request_ended(why);
+    else if (holder_ || has_readers() || somebody_waits_there())
+        waits.last_request_ended(nullptr);
 }
 
 void gate::begin_negotiation(acquisition& call) {
@@ -224,7 +231,7 @@ void gate::enter_negotiation(acquisition& call) {
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
-    note_reply(false); // the call has reported its own result
+    forget_no_reply(false); // the call has reported its own result
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
@@ -240,13 +247,32 @@ void gate::note_no_reply(failure why) {
     if (why.code == errc::outcome_unknown)
         why.code = make_error_code(errc::unreachable); // the calls that wait here have sent nothing
     ensure_rare().no_reply = std::move(why);
+    if (const failure* const unknown = why_unknown())
+        tell_followers(unknown);
 }
 
 void gate::note_reply(bool granted) {
+    forget_no_reply(granted);
+    tell_followers(nullptr);
+}
+
+void gate::forget_no_reply(bool granted) {
     if (!rare_)
         return;
     rare_->no_reply.reset();
     rare_->was_busy = rare_->was_busy && !granted;
+}
+
+/// Tells the queued calls that want to know it how the last request of a call in front ended.
+void gate::tell_followers(const failure* no_reply) {
+    if (!rare().has_followers)
+        return;
+    rare_->has_followers = false;
+    for (acquisition& each : queue_)
+        if (each.follows_requests()) {
+            rare_->has_followers = true;
+            each.last_request_ended(no_reply);
+        }
 }
 
 const failure* gate::why_unknown() const {
