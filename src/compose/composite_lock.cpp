@@ -211,6 +211,9 @@ public:
         , servers_(of.members.size()) {
         if (!call_->wanted.renewed)
             lease_ = call_->wanted.lease;
+        round_->on_each_request([this](std::size_t which, const sync::failure& no_reply) {
+            note(no_reply.code ? failure_of(which, of_.members, no_reply) : no_reply);
+        });
     }
 
     asio::awaitable<std::shared_ptr<composite_hold>> take() {
@@ -225,12 +228,13 @@ public:
                 break;
             refuse_doubles(of_, *round_);
             refuse_late_grants();
-            const time_point next = next_round(trouble, pause, sent_at, round);
+            const bool is_cut_off = round_->open() > 0 && !fails();
+            const time_point next =
+                is_cut_off ? home_->now() : next_round(trouble, pause, sent_at, round);
             co_await let_go(*call_, *round_);
             if (!goes_on()) {
-                if (!call_->finished())
-                    // Without a reply it is unknown whether the lock is busy.
-                    trouble.rethrow_if_unanswered();
+                if (!call_->finished() && no_reply_.code)
+                    throw sync::worded_error{no_reply_}; // it is unknown whether the lock is busy
                 co_return nullptr;
             }
             home_->tell_waiting(*call_);
@@ -276,14 +280,20 @@ private:
         co_await lengthen_first();
     }
 
-    /// Waits for the replies. Ends the round at once if a member does not grant its lock.
+    /// Waits for the replies. Ends the round at once if a member does not grant its lock. If the
+    /// last request got no reply, the wait ends at the deadline of the call: then the requests that
+    /// are under way need not end before the call.
     asio::awaitable<void> until_answered(duration timeout) {
         const time_point limit = answered_by(*home_, *round_, timeout);
-        co_await wait_for_answers(*call_, limit, [this] { return round_->open() == 0 || fails(); });
+        // g++ 12 destroys a temporary lambda twice here, so the lambda is stored in a variable.
+        const auto decided = [this] { return round_->open() == 0 || fails(); };
+        co_await wait_for_answers(*call_, std::min(limit, call_->wanted.give_up_at), decided);
+        if (goes_on() || !no_reply_.code)
+            co_await wait_for_answers(*call_, limit, decided);
         for (std::size_t which = 0; which < round_->size(); ++which)
             if (round_->has_answered(which) && !round_->answer(which).server.empty())
                 servers_[which] = round_->answer(which).server;
-        if (!call_->finished() && round_->open() > 0 && !fails())
+        if (!call_->finished() && round_->open() > 0 && !fails() && home_->now() >= limit)
             throw_unanswered();
     }
     /// Returns whether a member comes before another one in the order that all clients use. Where
@@ -328,13 +338,27 @@ private:
         const sync::failure why = first_failure(*round_, of_.members);
         if (!why.code) {
             trouble.over();
+            note({});
             return round > 1 ? sync::later(home_->now(), pause.next()) : home_->now();
         }
         try {
             throw sync::worded_error{why};
         } catch (const boost::system::system_error& e) {
-            return trouble.next_try(e, sent_at);
+            const time_point next = trouble.next_try(e, sent_at);
+            note(why);
+            return next;
         }
+    }
+
+    /// Notes whether the last request to a member got a reply. If it got none, `no_reply` is the
+    /// reason. The calls behind this call in the local queue need this, too.
+    void note(sync::failure no_reply) {
+        sync::gate& door = *home_->queues().find(sync::key_of(*call_));
+        no_reply_ = std::move(no_reply);
+        if (no_reply_.code)
+            door.note_no_reply(no_reply_);
+        else
+            door.note_reply(false);
     }
 
     asio::awaitable<void> pause_until(time_point until) {
@@ -374,6 +398,7 @@ private:
     std::optional<duration> lease_{};
     std::vector<std::string> servers_; ///< identity of each member's server; empty: not known
     std::size_t first_ = 0;            ///< the member that the next round waits for
+    sync::failure no_reply_{};         ///< why the last request got no reply; empty: it got one
     int late_grants_ = 0;
 };
 

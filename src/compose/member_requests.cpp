@@ -19,7 +19,8 @@ public:
         , which_{which}
         , asked_{asked}
         , longest_lease_{how.longest_lease}
-        , waited_{how.waited} {}
+        , waited_{how.waited}
+        , follows_requests_{from_->follows_requests()} {}
 
     /// Reports "closed" if this call to the member was never started. This happens if the execution
     /// context of the member's client has ended.
@@ -44,6 +45,20 @@ private:
             call->home->spawn(sync::look_out(call));
     }
 
+    bool follows_requests() const override { return follows_requests_ && from_; }
+    /// Reports to the call for several locks that this member is busy, or that the last request to
+    /// its store got no reply.
+    void last_request_ended(const sync::failure* no_reply) override {
+        if (!follows_requests())
+            return;
+        const sync::failure why = no_reply ? *no_reply : sync::failure{};
+        if (is_near_to(*from_))
+            return from_->request_ended(which_, asked_, why);
+        auto arrive = [from = from_, which = which_, asked = asked_, why] {
+            from->request_ended(which, asked, why);
+        };
+        (void)from_->home_->executor_access().post(std::move(arrive));
+    }
     void complete(sync::outcome got) override {
         member_answer said{.got = part{std::move(got.held)}, .why = std::move(got.why)};
         if (!said.why.code)
@@ -95,6 +110,7 @@ private:
     const std::uint64_t asked_;
     const std::optional<duration> longest_lease_;
     const duration waited_;
+    const bool follows_requests_;
 };
 
 member_requests::member_requests(std::shared_ptr<sync::engine> home,
@@ -112,6 +128,7 @@ void member_requests::ask(std::size_t which, const request_options& how) {
     one.said = {};
     sync::request wanted = sync::request_for(one.who, how.timeout, how.lease);
     wanted.takes = how.takes;
+    wanted.quorum_deadline = how.quorum_deadline;
     const auto call = std::make_shared<member_call>(std::move(wanted), shared_from_this(), which,
                                                     ++one.asked, how);
     one.call = call;
@@ -159,6 +176,13 @@ void member_requests::retire(late_handler late) {
     wake_ = nullptr;
     late_ = std::move(late);
     forget_answers();
+}
+
+void member_requests::request_ended(std::size_t which, std::uint64_t asked,
+                                    const sync::failure& no_reply) const {
+    const member_state& one = member_states_[which];
+    if (wake_ && one.asked == asked && one.open)
+        each_request_(which, no_reply);
 }
 
 void member_requests::arrived(std::size_t which, std::uint64_t asked, member_answer said) {

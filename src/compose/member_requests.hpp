@@ -75,6 +75,7 @@ struct request_options {
     /// How long the call has waited. If the member's client waits behind its own earlier calls, a
     /// reply "busy" that one of them got in this time counts for this request, too.
     duration waited{};
+    time_point quorum_deadline{}; ///< see `request`
 };
 
 /// Requests of one call to several members. Use it on the executor of the call's client.
@@ -83,6 +84,13 @@ public:
     /// Creates an object that has no requests yet. The alarm `wake` rings at each reply.
     member_requests(std::shared_ptr<sync::engine> home, const std::vector<member>&, alarm& wake);
     member_requests(const member_requests&) = delete;
+
+    /// Sets a function that is called when a member's request to its store has ended, and the call
+    /// still waits for this member. If the store did not reply, `no_reply` is the reason. If the
+    /// lock of the member is busy, `no_reply` is empty. Call this function before ask().
+    using request_handler = std::function<void(std::size_t which, const sync::failure& no_reply)>;
+    void on_each_request(request_handler handler) { each_request_ = std::move(handler); }
+    bool follows_requests() const noexcept { return each_request_ != nullptr; }
 
     void ask(std::size_t which, const request_options&);
     void ask_all(const request_options&);
@@ -126,12 +134,14 @@ private:
     };
     class member_call;
 
+    void request_ended(std::size_t which, std::uint64_t asked, const sync::failure&) const;
     void arrived(std::size_t which, std::uint64_t asked, member_answer);
 
     const std::shared_ptr<sync::engine> home_;
     std::vector<member_state> member_states_;
     alarm* wake_;
     late_handler late_;
+    request_handler each_request_;
 };
 
 } // namespace holdfast::compose

@@ -87,7 +87,8 @@ public:
                 co_await wait_for_answers(*call_, undecided_until(), [] { return false; });
                 continue;
             }
-            if (!may_go_on(trouble))
+            throw_if_unanswered(trouble);
+            if (call_->finished() || !goes_on())
                 co_return nullptr;
             home_->tell_waiting(*call_);
             if (got.votes > 0 && got.busy > 0)
@@ -96,6 +97,7 @@ public:
                 co_await until_seen_free(held_by_others, look_at);
             if (was_quick && home_->now() < sync::later(sent_at, quick))
                 co_await pause_until(sync::later(home_->now(), split.next()));
+            throw_if_unanswered(trouble);
         }
         co_return nullptr;
     }
@@ -105,12 +107,20 @@ private:
         auto round = std::make_shared<member_requests>(home_, of_.members, call_->wake());
         request_options how = of_.vote_options(given_);
         how.waited = home_->now() - call_->started_at;
+        if (call_->wanted.patient)
+            how.quorum_deadline = call_->wanted.give_up_at;
         round->ask_all(how);
         return round;
     }
 
+    /// Waits for the votes, at most for the time limit of a node. If too few nodes replied in the
+    /// last round, the wait also ends at the deadline of the call.
     asio::awaitable<void> until_decided(member_requests& round) {
-        const time_point limit = sync::later(home_->now(), of_.rules.node_timeout);
+        const time_point began = home_->now();
+        time_point limit = sync::later(began, of_.rules.node_timeout);
+        if (is_unanswered_ && goes_on())
+            limit = std::min(limit, call_->wanted.give_up_at);
+        waited_for_votes_ = limit - began;
         is_late_ = false;
         auto decided = [this, &round] {
             const count so_far = counted(round);
@@ -199,8 +209,10 @@ private:
         // A round that was not decided does not change this value. The value is the result of the
         // last round that was decided.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
+        sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (can_vote >= of_.needs + got.unasked) {
             trouble.over();
+            door.note_reply(false);
             return next_poll();
         }
         if (can_vote + got.sit_out >= of_.needs + got.unasked && goes_on())
@@ -208,7 +220,10 @@ private:
         try {
             throw sync::worded_error{why_too_few(round)};
         } catch (const boost::system::system_error& e) {
-            return trouble.next_try(e, sent_at);
+            const time_point next = trouble.next_try(e, sent_at);
+            if (!is_undecided_)
+                door.note_no_reply({e.code(), e.what()});
+            return next;
         }
     }
     time_point next_poll() const {
@@ -227,12 +242,11 @@ private:
     bool goes_on() const {
         return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
     }
-    bool may_go_on(const sync::retry_policy& trouble) const {
-        if (call_->finished())
-            return false;
-        if (!goes_on() && is_unanswered_)
+    /// Throws the last error if the time of the call is over, and too few nodes were able to vote
+    /// in the last decided round. Then it is unknown whether the lock is busy.
+    void throw_if_unanswered(const sync::retry_policy& trouble) const {
+        if (is_unanswered_ && !goes_on() && !call_->finished())
             trouble.rethrow_if_unanswered();
-        return goes_on();
     }
 
     /// Returns why there is no majority. If some nodes failed permanently, the result has the error
@@ -260,7 +274,7 @@ private:
         if (round.is_open(which) && !is_late_)
             return {};
         if (round.is_open(which))
-            return "no answer within " + std::to_string(of_.rules.node_timeout.count()) + " ms";
+            return "no answer within " + std::to_string(waited_for_votes_.count()) + " ms";
         if (round.granted(which) && !said.got.is_valid())
             return "its answer took longer than the lease";
         if (round.granted(which) && said.counts_in > duration::zero())
@@ -318,8 +332,9 @@ private:
     bool is_undecided_ = false;
     // True: in the last decided round, too few nodes were able to vote.
     bool is_unanswered_ = false;
-    // True: the last round lasted for the whole time limit of the nodes.
+    // True: the last round lasted for the whole time limit of the nodes, or until the deadline.
     bool is_late_ = false;
+    duration waited_for_votes_{}; // the longest time that the last round could wait for votes
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not
 };
 

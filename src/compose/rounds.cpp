@@ -92,13 +92,16 @@ time_point answered_by(const sync::engine& home, const member_requests& round, d
                        2 * round.longest_time_limit() + executor_timeout);
 }
 
+sync::failure failure_of(std::size_t which, const std::vector<member>& members,
+                         const sync::failure& why) {
+    return {why.code, "member " + std::to_string(which + 1) + " (" + members[which]->name.text +
+                          "): " + (why.text.empty() ? why.code.message() : why.text)};
+}
+
 sync::failure first_failure(const member_requests& round, const std::vector<member>& members) {
     for (std::size_t which = 0; which < round.size(); ++which) {
-        if (!round.failed(which))
-            continue;
-        const sync::failure& why = round.answer(which).why;
-        return {why.code, "member " + std::to_string(which + 1) + " (" + members[which]->name.text +
-                              "): " + (why.text.empty() ? why.code.message() : why.text)};
+        if (round.failed(which))
+            return failure_of(which, members, round.answer(which).why);
     }
     return {};
 }

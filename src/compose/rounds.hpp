@@ -65,6 +65,9 @@ time_point answered_by(const sync::engine& home, const member_requests&, duratio
 /// Reports to the observer that the call acquired the lock, and how long it waited.
 void tell_acquired(const sync::acquisition&, sync::lock_handle&);
 
+/// Returns the failure with a text that names the member.
+sync::failure failure_of(std::size_t which, const std::vector<member>&, const sync::failure& why);
+
 /// Returns the first failure of a member, with a text that names the member. Returns a failure
 /// without a code if no member failed.
 sync::failure first_failure(const member_requests&, const std::vector<member>&);

@@ -58,6 +58,9 @@ constexpr publishing publishing_in(telling form) {
 /// estimate, the request contains 0.
 struct server_deadline {
     time_point at;
+    /// Deadline of the call. If the last attempt to connect failed, and the request still waits for
+    /// a connection at this time, the request fails then. A deadline in the past has no effect.
+    time_point of_call = time_point::max();
 };
 
 /// One argument of a script. The text must live until the call has completed.

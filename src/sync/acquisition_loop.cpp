@@ -196,16 +196,22 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
         co_await call.wake().wait_until(time_point::max());
 }
 
-// Functions that inform the calls behind this call, in the gate (local wait queue), whether the
-// store has replied to its last request.
+// Functions that inform the call, and the calls behind this call in the gate (local wait queue),
+// whether the store has replied to the last request of the call.
 
-void note_reply(gate* door, const answer& said) {
-    if (door && said.answered)
-        door->note_reply(said.granted);
+void note_reply(acquisition& call, gate* door, const answer& said) {
+    if (!door || !said.answered)
+        return;
+    door->note_reply(said.granted);
+    if (!said.granted)
+        call.last_request_ended(nullptr);
 }
-void note_no_reply(gate* door, const boost::system::system_error& why) {
-    if (door)
-        door->note_no_reply({why.code(), why.what()});
+void note_no_reply(acquisition& call, gate* door, const boost::system::system_error& e) {
+    if (!door)
+        return;
+    const failure why{e.code(), e.what()};
+    door->note_no_reply(why);
+    call.last_request_ended(&why);
 }
 
 [[noreturn]] void fail_late(duration lease) {
@@ -238,7 +244,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
-            note_reply(door, said);
+            note_reply(*call, door, said);
             if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;
@@ -256,7 +262,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             look_at = next_look(*call, door, here->spot(), said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
-            note_no_reply(door, e);
+            note_no_reply(*call, door, e);
         }
         if (is_always_late)
             fail_late(call->wanted.lease); // the store did reply, so the call is not retried
@@ -314,7 +320,7 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
     }
     holdfast::ask want{lock.name, owner, lock.kind};
     want.lease_time = call.wanted.lease;
-    want.give_up_at = call.wanted.give_up_at;
+    want.give_up_at = std::max(call.wanted.give_up_at, call.wanted.quorum_deadline);
     want.waits = call.wanted.patient;
     want.outlasts = lock.polls ? 2 * lock.polls->longest : lock.outlasts;
     want.tokens = tokens_wanted(call);

@@ -203,6 +203,13 @@ bool gate::is_being_left() const {
 
 void gate::line_up(acquisition& waits) {
     waits.stand_in(upgrades(waits) ? ensure_rare().upgrade : queue_);
+    if (!waits.follows_requests())
+        return;
+    ensure_rare().has_followers = true;
+    if (const failure* const why = last_failure())
+        waits.last_request_ended(why);
+    else if (holder_ || has_readers() || somebody_waits_there())
+        waits.last_request_ended(nullptr);
 }
 
 void gate::begin_negotiation(acquisition& call) {
@@ -228,7 +235,7 @@ void gate::enter_negotiation(acquisition& call) {
 
 void gate::end_negotiation(const acquisition& call) {
     asking_ -= call.waits_there() ? 0 : 1;
-    note_reply(false); // the call has reported its own result
+    forget_no_reply(false); // the call has reported its own result
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
@@ -245,9 +252,16 @@ void gate::note_no_reply(failure why) {
     if (why.code == errc::outcome_unknown)
         why.code = make_error_code(errc::unreachable); // the calls that wait here have sent nothing
     ensure_rare().no_reply = std::move(why);
+    if (const failure* const unknown = last_failure())
+        tell_followers(unknown);
 }
 
 void gate::note_reply(bool granted) {
+    forget_no_reply(granted);
+    tell_followers(nullptr);
+}
+
+void gate::forget_no_reply(bool granted) {
     asked_at_ = time_point::max();
     if (!rare_)
         return;
@@ -255,13 +269,30 @@ void gate::note_reply(bool granted) {
     rare_->was_busy = rare_->was_busy && !granted;
 }
 
+/// Tells the queued calls that want to know it how the last request of a call in front ended.
+void gate::tell_followers(const failure* no_reply) {
+    if (!rare().has_followers)
+        return;
+    rare_->has_followers = false;
+    for (acquisition& each : queue_)
+        if (each.follows_requests()) {
+            rare_->has_followers = true;
+            each.last_request_ended(no_reply);
+        }
+}
+
+/// Returns why the last request failed. Returns null if it got a reply, or if this client holds the
+/// lock.
+const failure* gate::last_failure() const {
+    const bool is_unknown = rare().no_reply && !holder_ && !has_readers();
+    return is_unknown ? &*rare_->no_reply : nullptr;
+}
+
 std::optional<failure> gate::why_unknown(const acquisition& behind, time_point now) const {
-    if (holder_ || has_readers())
-        return std::nullopt;
-    if (rare().no_reply)
-        return rare().no_reply;
-    const bool is_silent = behind.wanted.patient && asked_at_ <= behind.started_at &&
-                           now - behind.started_at >= silence_min;
+    if (const failure* const why = last_failure())
+        return *why;
+    const bool is_silent = !holder_ && !has_readers() && behind.wanted.patient &&
+                           asked_at_ <= behind.started_at && now - behind.started_at >= silence_min;
     if (!is_silent)
         return std::nullopt;
     return failure{make_error_code(errc::unreachable),

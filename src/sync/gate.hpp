@@ -191,6 +191,8 @@ private:
         time_point busy_at = time_point::min(); // time of the store's last reply "busy"
         std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
+        // True: a call in the queue may need to know how the requests of the calls in front ended.
+        bool has_followers = false;
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.
         int reads = 0, sharable = 0;
@@ -205,6 +207,9 @@ private:
     bool has_readers() const { return rare_ && !rare_->readers.empty(); }
     void count(const acquisition&, int by);
     void ring() const;
+    void forget_no_reply(bool granted);
+    const failure* last_failure() const;
+    void tell_followers(const failure* no_reply);
     bool admits_alone(const acquisition&) const;
     bool admits_reader(const acquisition&) const;
     bool admits_to_permits(const acquisition&) const;

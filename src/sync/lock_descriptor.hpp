@@ -172,6 +172,10 @@ struct request {
     bool renewed;
     bool patient;          ///< true: the call may wait; false: it makes one attempt
     time_point give_up_at; ///< deadline; after it the call sends no new request
+    /// Deadline of the quorum call that this request is a part of. It is later than `give_up_at`,
+    /// because each request of a quorum call makes only one attempt. If the store waits for a
+    /// connection at this time, the request fails then.
+    time_point quorum_deadline{};
     bool takes = true;     ///< false: the call only waits until the lock is free
     std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits
     /// Existing hold of the caller on the other side of the lock: a write hold, if the caller wants

@@ -130,6 +130,35 @@ TEST_F(Quorum, WithoutAMajorityItIsUnavailable) {
     EXPECT_THAT(no.err, StartsWith("holdfast: cannot reach "));
 }
 
+TEST_F(Quorum, WaitEndsAtItsTimeoutIfTheNodesStandStill) {
+    for (std::size_t i = 0; i < 3; ++i)
+        node(i).pause();
+    std::vector<std::string> words{"run", "-w", "0.3", "job", "true"};
+    for (const std::string& each : urls())
+        words.insert(words.begin() + 1, {"--url", each + "?connect_timeout=1h&command_timeout=1h"});
+    const ended silent = run(words);
+    EXPECT_EQ(silent.status, 69);
+    EXPECT_THAT(silent.err, HasSubstr("no majority of the 3 nodes can vote"));
+    for (std::size_t i = 0; i < 3; ++i)
+        node(i).resume();
+}
+
+TEST_F(Quorum, VerbsDoWithoutANodeThatStandsStill) {
+    program holder{until_closed()};
+    ASSERT_EQ(holder.line(), "held");
+    ASSERT_TRUE(eventually([&] { return is_held_at(0) && is_held_at(1) && is_held_at(2); }));
+    node(1).pause();
+    EXPECT_EQ(run(with_urls({"wait", "-w", "0", "job"})).status, 1);
+    const ended shown = run(with_urls({"inspect", "job"}));
+    EXPECT_EQ(shown.status, 0);
+    EXPECT_THAT(shown.out, HasSubstr("held on 2 of 3 nodes, and 1 could not be asked"));
+    const ended forced = run(with_urls({"unlock", "--force", "--yes", "job"}));
+    EXPECT_EQ(forced.status, 0);
+    EXPECT_THAT(forced.err, HasSubstr("1 node could not be asked, and may still have it"));
+    EXPECT_EQ(holder.end().status, 75);
+    node(1).resume();
+}
+
 TEST_F(Quorum, OnlyTheNodesThatAreAwayAreNamedAsSuch) {
     std::string all;
     for (const std::string& each : urls())

@@ -211,6 +211,16 @@ TEST_P(RunStatus, WaitEndsInTimeAlthoughTheServerStandsStill) {
     server().resume();
 }
 
+TEST_P(RunStatus, WaitForSeveralLocksEndsInTimeAlthoughTheServerStandsStill) {
+    server().pause();
+    const ended silent = run(shell("echo ran", {"-w", "1.6", "--with", "another"}),
+                             url() + "?connect_timeout=1500ms&command_timeout=1h");
+    EXPECT_EQ(silent.status, 69);
+    EXPECT_THAT(silent.err, HasSubstr("cannot reach "));
+    EXPECT_THAT(silent.err, HasSubstr("member 1 (job): ")) << "it waited longer than the call";
+    server().resume();
+}
+
 TEST_P(RunStatus, WaitForASlotOrAStartEndsInTimeAlthoughTheServerStandsStill) {
     server().pause();
     const std::string slow = url() + "?connect_timeout=100ms&command_timeout=100ms";

@@ -80,6 +80,37 @@ TEST_F(NodeSilent, RequestThatIsNotSentBeforeItsServerDeadlineFailsThen) {
     EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
 }
 
+TEST_F(NodeSilent, RequestThatIsNotSentAtTheDeadlineOfItsCallFailsIfConnectingHasFailedBefore) {
+    server_.says.erase("ROLE");
+    const auto ask_for_500ms = [this] {
+        const time_point now = clock_.now();
+        return ask("k", {}, {redis::server_deadline{now + 1h, now + 500ms}});
+    };
+    const auto first = ask_for_500ms();
+    pass(1'999ms);
+    EXPECT_FALSE(first->done) << "the first attempt to connect has not ended";
+    pass(1ms);
+    EXPECT_EQ(first->code, errc::unreachable);
+    const auto second = ask_for_500ms();
+    pass(499ms);
+    EXPECT_FALSE(second->done);
+    pass(1ms);
+    EXPECT_EQ(second->code, errc::unreachable);
+    EXPECT_THAT(second->text, HasSubstr("not sent within 500 ms"));
+}
+
+TEST_F(NodeSilent, RequestWhoseCallIsOverWaitsForAConnection) {
+    auto role = server_.says.extract("ROLE");
+    ask();
+    pass(2s);
+    server_.says.insert(std::move(role));
+    const time_point now = clock_.now();
+    const auto only = ask("k", {}, {redis::server_deadline{now + 3s, now}});
+    EXPECT_FALSE(only->done) << "a call without a timeout makes one attempt";
+    pass(1s);
+    EXPECT_EQ(only->answer.integer, 1);
+}
+
 TEST_F(NodeSilent, ReplyAfterTheServerDeadlineIsAwaitedIfTheRequestWasSent) {
     server_.says.erase("EVALSHA");
     const auto sent = ask("k", {}, {redis::server_deadline{clock_.now() + 500ms}});

@@ -238,6 +238,17 @@ TEST_F(CounterConfirmation, WhatIsTakenWithoutItIsToBeGivenBack) {
     }
 }
 
+TEST_F(CounterConfirmation, RequestContainsTheDeadlineOfTheCall) {
+    for (const counter_kind kind : {counter_kind::semaphore, counter_kind::rate}) {
+        counter_ask want{lock_name{"S"}, alice_, kind, 1};
+        want.give_up_at = clock_.now() + 1min;
+        place_ = counters_.line_up(want, *wake_);
+        say(kind == counter_kind::rate ? granted_ : std::vector{granted_[0], granted_[2]});
+        EXPECT_TRUE(look().granted);
+        EXPECT_EQ(node_.asked.back().deadline_of_call, want.give_up_at);
+    }
+}
+
 TEST_F(CounterConfirmation, WhereNobodyMayAskTheReplicasItIsGivenBackAndThenRefused) {
     for (const counter_kind kind : {counter_kind::semaphore, counter_kind::rate}) {
         const bool is_rate = kind == counter_kind::rate;

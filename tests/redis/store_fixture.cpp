@@ -8,14 +8,17 @@ namespace {
 
 scripted_node::request copy_of(const redis::script& what, std::span<const std::string_view> keys,
                                std::span<const redis::argument> arguments, time_point now) {
-    scripted_node::request made{std::string{what.name}, {keys.begin(), keys.end()}, {}, {}, now};
+    scripted_node::request made{std::string{what.name}, {keys.begin(), keys.end()}, {}};
+    made.at = now;
     for (const redis::argument& each : arguments) {
-        if (const auto* text = std::get_if<std::string_view>(&each))
+        if (const auto* text = std::get_if<std::string_view>(&each)) {
             made.words.emplace_back(*text);
-        else if (const auto* number = std::get_if<std::int64_t>(&each))
+        } else if (const auto* number = std::get_if<std::int64_t>(&each)) {
             made.words.push_back(std::to_string(*number));
-        else
+        } else {
             made.deadline = std::get<redis::server_deadline>(each).at;
+            made.deadline_of_call = std::get<redis::server_deadline>(each).of_call;
+        }
     }
     return made;
 }

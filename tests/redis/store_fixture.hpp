@@ -31,6 +31,7 @@ public:
         std::vector<std::string> keys;
         std::vector<std::string> words;          ///< texts and numbers among the arguments
         std::optional<time_point> deadline = {}; ///< the one that is a moment
+        std::optional<time_point> deadline_of_call = {};
         time_point at{};
         redis::call_options options{};
     };

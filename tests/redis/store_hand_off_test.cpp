@@ -101,6 +101,18 @@ TEST_F(HandOffPlace, GrantOfAFixedLeaseIsConfirmedByARequest) {
     EXPECT_EQ(node_.asked.size(), sent + 1);
 }
 
+TEST_F(HandOffPlace, EachRequestContainsTheDeadlineOfTheCall) {
+    wanted_.give_up_at = clock_.now() + duration{60'000};
+    join();
+    node_.confirms_after.reset();
+    will_be_busy(false);
+    look();
+    ASSERT_EQ(number_of_last_request(), "0") << "outside the queue";
+    ASSERT_EQ(node_.asked.size(), 3u);
+    for (const auto& each : node_.asked)
+        EXPECT_EQ(each.deadline_of_call, wanted_.give_up_at);
+}
+
 // The message may come from a former primary, and the request outside the queue from the new one.
 TEST_F(HandOffPlace, GrantIsNotBelievedAfterARequestOutsideTheQueue) {
     join();

@@ -91,13 +91,20 @@ void command_connection::enqueue(request& asked) {
             if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
                 withdraw(asked);
         });
-    // Give the limit only to a request that must wait for a connection, because no other request
-    // stays unsent for long.
-    const time_point send_until =
-        connection_.connected() ? time_point::max() : useful_until(asked.arguments);
-    pipeline_.ask(asked, context_->home.time.now(), timeout_, send_until);
+    pipeline_.ask(asked, context_->home.time.now(), timeout_, send_until(asked));
     watch_for(asked.deadline);
     connection_.talk();
+}
+
+/// Returns until when the request may wait for a connection. The first request of a call may take
+/// longer than the call. But if the last attempt to connect has failed, the request fails at the
+/// deadline of the call. Sets no limit if there is a connection, because only a request that must
+/// wait for a connection may stay unsent for long.
+time_point command_connection::send_until(const request& asked) const {
+    if (connection_.connected())
+        return time_point::max();
+    const server_deadline limit = deadline_in(asked.arguments);
+    return trouble_ ? std::min(limit.at, limit.of_call) : limit.at;
 }
 
 void command_connection::withdraw(request& asked) {

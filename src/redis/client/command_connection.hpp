@@ -158,6 +158,7 @@ private:
     void meet(const server_hello&);
     void judge(const reply&, question);
     void enqueue(request&);
+    time_point send_until(const request&) const;
     void withdraw(request&);
     void resume(request&);
     void end(const std::vector<request*>&, const net::failure& why);

@@ -76,11 +76,11 @@ reply request::take_answer() {
     return std::move(answer);
 }
 
-time_point useful_until(std::span<const argument> arguments) {
+server_deadline deadline_in(std::span<const argument> arguments) {
     for (const argument& one : arguments)
         if (const auto* limit = std::get_if<server_deadline>(&one))
-            return limit->at;
-    return time_point::max();
+            return *limit;
+    return {time_point::max()};
 }
 
 void pipeline::ask(request& asked, time_point now, duration timeout, time_point send_until) {
@@ -237,7 +237,7 @@ retry_loop::retry_loop(const store_context& home, std::shared_ptr<pauses> all,
     , all_{std::move(all)}
     , began_{home.time.now()}
     , limit_{std::min(options.answer_by, net::later(began_, command_timeout))}
-    , useful_until_{useful_until(arguments)} {
+    , useful_until_{deadline_in(arguments).at} {
     options.answer_by = limit_;
 }
 

@@ -38,9 +38,9 @@ void require_confirmation(const reply& answer);
 /// Stores the result of a WAIT command in the reply `of` to the request that was sent before it.
 void note_confirmation(reply& of, const reply& answer);
 
-/// Returns the deadline that the arguments contain, or `time_point::max()`. After the deadline, the
-/// server does not carry out the request.
-time_point useful_until(std::span<const argument>);
+/// Returns the deadline that the arguments contain. Returns a deadline at `time_point::max()` if
+/// they contain none.
+server_deadline deadline_in(std::span<const argument>);
 
 /// One call of a script, from its start to its reply. The object lives in the frame of the
 /// coroutine that waits for the reply, so a call allocates no memory.

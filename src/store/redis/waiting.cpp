@@ -102,7 +102,8 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
         co_return co_await send_outside_queue(deadline);
     const std::uint64_t number = ++queue_->requests;
     queue_->grant.clear();
-    const attempt got = co_await lock_in_queue(server_, want_, server_deadline{deadline}, number);
+    const attempt got =
+        co_await lock_in_queue(server_, want_, {deadline, want_.give_up_at}, number);
     if (got.queued) {
         queue_->grant = grant_message(want_.owner, number);
         queue_->asked_at = got.sent_at;
@@ -118,7 +119,7 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
 asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     if (queue_)
         queue_->grant.clear();
-    attempt got = co_await how_.take(server_, want_, server_deadline{deadline});
+    attempt got = co_await how_.take(server_, want_, {deadline, want_.give_up_at});
     if (queue_ && queue_->requests > 0 && got.said == verdict::busy)
         got.queued = true;
     co_return got;
@@ -272,7 +273,7 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
         co_return co_await look_at_latch(server_, want_);
     const request_slot where = co_await slots_.take(want_.name, want_.request.number, deadline);
     const remembered as{where, context_.request_memory};
-    attempt got = co_await take_permits(server_, want_, as, server_deadline{deadline});
+    attempt got = co_await take_permits(server_, want_, as, {deadline, want_.give_up_at});
     missing_permissions_.note(in_time_, got);
     const auto leave_again = [&] { return revoke_permits(server_, want_, as); };
     co_await confirm(got, want_.replicas, leave_again);
@@ -334,7 +335,7 @@ asio::awaitable<answer> rate_place::look() {
 /// `poll_bound` at the latest.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
-        co_await take_rate(server_, want_, context_.request_memory, server_deadline{deadline});
+        co_await take_rate(server_, want_, context_.request_memory, {deadline, want_.give_up_at});
     if (got.left)
         got.left = std::min(*got.left, context_.poll_bound);
     const auto leave_again = [this] { return give_back_rate(server_, want_); };

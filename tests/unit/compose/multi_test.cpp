@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several locks as one: all or none, nobody waits while it holds, and the loss of one is the loss
 // of the whole.
+#include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/fenced_mutex.hpp>
@@ -88,6 +89,99 @@ TEST_F(Multi, HoldsNothingWhileItWaits) {
     EXPECT_TRUE(held.take().owns_lock());
 }
 
+/// Attempts of the client `alice` that wait in its local queue behind a call for several locks.
+class MultiBehindACall : public Multi {
+protected:
+    said<lease> front;
+
+    /// Returns the result of try_lock(): no error, and no lease, if the lock is busy.
+    error_code result_of_try() { return result_of_try(all); }
+    error_code result_of_try(multi_mutex& lock) {
+        said<std::optional<lease>> tried;
+        lock.async_try_lock(tried.handler());
+        settle();
+        EXPECT_TRUE(tried.done());
+        if (!tried.well())
+            return tried.code();
+        EXPECT_FALSE(tried.value());
+        return {};
+    }
+};
+
+TEST_F(MultiBehindACall, TryReportsUnreachableWhileTheStoreDoesNotReply) {
+    alice.always = fate{.refused = true};
+    all.async_lock(front.handler());
+    run_for(1s);
+    said<std::optional<lease>> timed;
+    all.async_try_lock_for(500ms, timed.handler());
+    EXPECT_EQ(result_of_try(), errc::unreachable);
+    run_for(510ms);
+    EXPECT_TRUE(timed.failed(errc::unreachable));
+    alice.always = {};
+    run_for(2s);
+    EXPECT_TRUE(front.well());
+}
+
+TEST_F(MultiBehindACall, TryReportsBusyAfterTheStoreRepliesAgain) {
+    server.occupy("a", 1h);
+    alice.always = fate{.refused = true};
+    all.async_lock(front.handler());
+    run_for(1s);
+    alice.always = {};
+    run_for(2s);
+    EXPECT_EQ(result_of_try(), error_code{}) << "the call in front waits for a member";
+    run_for(20s);
+    EXPECT_EQ(result_of_try(), error_code{});
+}
+
+TEST_F(MultiBehindACall, TryReportsUnreachableIfTheStoreStopsToReplyDuringTheWait) {
+    server.occupy("b", 1h);
+    all.async_lock(front.handler());
+    run_for(2s);
+    EXPECT_EQ(result_of_try(), error_code{});
+    alice.always = fate{.refused = true};
+    const std::size_t before = alice.count(verb::look);
+    while (alice.count(verb::look) == before)
+        run_for(100ms);
+    EXPECT_EQ(result_of_try(), errc::unreachable);
+    alice.always = {};
+    run_for(2s);
+    EXPECT_EQ(result_of_try(), error_code{});
+}
+
+TEST_F(MultiBehindACall, TryFollowsTheCallForOneLockThatAMemberWaitsBehind) {
+    server.occupy("a", 1h);
+    said<lease> alone;
+    alice.always = fate{.refused = true};
+    a.async_lock(alone.handler());
+    run_for(100ms);
+    all.async_lock(front.handler());
+    run_for(1s);
+    EXPECT_EQ(result_of_try(), errc::unreachable);
+    alice.always = {};
+    run_for(2s);
+    EXPECT_EQ(result_of_try(), error_code{}) << "the first call waits for the lock a";
+    server.vacate("a");
+    settle();
+    ASSERT_TRUE(alone.well());
+    EXPECT_EQ(result_of_try(), error_code{});
+}
+
+TEST_F(MultiBehindACall, TryReportsBusyWhileAMemberWaitsBehindAHolderOfItsClient) {
+    actor& other = enter({}, 1s);
+    mutex last{other, "last"};
+    multi_mutex some{a, last};
+    other.always = fate{.refused = true};
+    some.async_lock(front.handler());
+    settle();
+    EXPECT_EQ(result_of_try(some), errc::unreachable);
+    const lease alone = taken(a);
+    other.always = {};
+    run_for(2s);
+    EXPECT_FALSE(front.done());
+    EXPECT_EQ(result_of_try(some), error_code{});
+}
+
 TEST_F(Multi, GivesUpWhenItsTimeoutIsOver) {
     server.occupy("c", 1h);
     said<std::optional<lease>> tried;
@@ -98,6 +192,37 @@ TEST_F(Multi, GivesUpWhenItsTimeoutIsOver) {
     ASSERT_TRUE(tried.well());
     EXPECT_FALSE(tried.take());
     EXPECT_EQ(held_count(server), 1u);
+}
+
+TEST_F(Multi, TimedCallEndsInTimeIfTheStoreDoesNotReply) {
+    alice.always.request_lost = true;
+    for (const duration timeout :
+         {duration{1s}, duration{1100ms}, duration{2500ms}, duration{3s}}) {
+        const time_point began = clock.now();
+        said<std::optional<lease>> tried;
+        all.async_try_lock_for(timeout, tried.handler());
+        while (!tried.done())
+            run_for(1ms);
+        EXPECT_TRUE(is_retryable(tried.code())) << timeout.count() << " ms";
+        EXPECT_LE(clock.now() - began, timeout + 1ms);
+        run_for(10s);
+    }
+}
+
+TEST_F(Multi, TimedCallEndsInTimeIfOnlyALaterMemberDoesNotReply) {
+    actor& silent = enter({}, 1s);
+    mutex last{silent, "last"};
+    multi_mutex some{a, last};
+    silent.always.request_lost = true;
+    const time_point began = clock.now();
+    said<std::optional<lease>> tried;
+    some.async_try_lock_for(1100ms, tried.handler());
+    while (!tried.done())
+        run_for(1ms);
+    EXPECT_TRUE(is_retryable(tried.code()));
+    EXPECT_LE(clock.now() - began, 1101ms);
+    run_for(10s);
+    EXPECT_TRUE(is_free("a"));
 }
 
 TEST_F(Multi, IsRenewedAsAWhole) {

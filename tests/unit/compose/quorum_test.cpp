@@ -137,6 +137,46 @@ TEST_F(Quorum, TimedAttemptReportsUnreachableIfItsLastLookIsNotAnswered) {
     }
 }
 
+TEST_F(Quorum, TimedAttemptEndsInTimeIfTheNodesDoNotReply) {
+    for (const int node : {1, 3, 4})
+        nodes[node]->always.request_lost = true;
+    quorum_mutex slow{all(), "stock", {.node_timeout = 800ms}};
+    for (const duration timeout : {duration{850ms}, duration{1s}, duration{3s}}) {
+        const time_point began = clock.now();
+        said<std::optional<lease>> tried;
+        slow.async_try_lock_for(timeout, tried.handler());
+        while (!tried.done())
+            run_for(1ms);
+        EXPECT_TRUE(tried.failed(errc::unreachable)) << timeout.count() << " ms";
+        EXPECT_LE(clock.now() - began, timeout + 1ms);
+        run_for(10s);
+    }
+}
+
+TEST_F(Quorum, TryBehindACallReportsUnreachableWhileNoMajorityReplies) {
+    for (const int node : {1, 3, 4})
+        cut_off(node);
+    said<lease> front;
+    stock->async_lock(front.handler());
+    run_for(1s);
+    said<std::optional<lease>> timed, tried, later;
+    stock->async_try_lock_for(500ms, timed.handler());
+    stock->async_try_lock(tried.handler());
+    settle();
+    EXPECT_TRUE(tried.failed(errc::unreachable));
+    run_for(510ms);
+    EXPECT_TRUE(timed.failed(errc::unreachable));
+    for (const int node : {1, 3, 4}) {
+        servers[node].occupy("stock", 1h);
+        reach_again(node);
+    }
+    run_for(2s);
+    stock->async_try_lock(later.handler());
+    settle();
+    ASSERT_TRUE(later.well());
+    EXPECT_FALSE(later.value()) << "the nodes have replied that the lock is busy";
+}
+
 TEST_F(Quorum, ASilentMajorityIsUnreachableAtLast) {
     for (const int node : {1, 3, 4})
         nodes[node]->always.request_lost = true;

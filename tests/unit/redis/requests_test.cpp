@@ -195,8 +195,8 @@ TEST_F(Pipeline, LimitOfTheSendingEndsWithTheSending) {
 
 TEST(Request, IsUsefulUntilTheDeadlineInItsArguments) {
     const argument arguments[] = {std::int64_t{1}, server_deadline{time_point{50s}}};
-    EXPECT_EQ(useful_until(arguments), time_point{50s});
-    EXPECT_EQ(useful_until({}), time_point::max());
+    EXPECT_EQ(deadline_in(arguments).at, time_point{50s});
+    EXPECT_EQ(deadline_in({}).at, time_point::max());
 }
 
 TEST_F(Pipeline, KnowsThatSomebodyHasGivenUpUntilTheAnswerComes) {
