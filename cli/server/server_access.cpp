@@ -128,7 +128,8 @@ void check_quorum(const std::vector<std::string>& urls) {
         if (const auto again = std::find(urls.begin(), one, *one); again != one)
             throw usage_error{"URLs " + std::to_string(again - urls.begin() + 1) + " and " +
                               std::to_string(one - urls.begin() + 1) +
-                              " are the same server; each node of a quorum is one of its own"};
+                              " are the same server. Each node of a quorum must be a different "
+                              "server"};
     check_alike(urls, "lease_time");
     check_alike(urls, "prefix");
 }

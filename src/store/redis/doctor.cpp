@@ -942,8 +942,8 @@ private:
                 "Clients cannot store a description of themselves, so nobody can see which client "
                 "holds a lock: " +
                     net::story_of(why),
-                "Set options::announce to false if you do not need this. Otherwise: " +
-                    grant_to_user("+set +del ~holdfast_client:*"));
+                "If you do not need the descriptions, set options::announce to false. Otherwise: "
+                "ACL SETUSER USERNAME +set +del ~holdfast_client:*");
         }
     }
 
