@@ -139,6 +139,7 @@ void answer_reader::feed(std::string_view bytes) {
 
 /// Throws if a line is too long. At each call, hiredis searches an incomplete line again from its
 /// beginning. Without the limit, the time for a long line would grow with the square of its length.
+/// Also throws if a line ends without a carriage return, because hiredis takes it for incomplete.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {
@@ -153,6 +154,8 @@ void answer_reader::check_lines(std::string_view bytes) {
                                "a line of more than " + std::to_string(line_bytes_max) + " bytes"};
         const std::size_t room = head_bytes_max - std::min(head_bytes_max, line_begins_.size());
         line_begins_ += part.substr(0, room);
+        if (!part.empty())
+            line_ends_in_return_ = part.back() == '\r';
         bytes.remove_prefix(part.size());
         if (end == bytes.npos)
             return;
@@ -164,6 +167,8 @@ void answer_reader::check_lines(std::string_view bytes) {
 /// Processes a complete line. For example, the line `$5` announces a bulk string of 5 bytes and a
 /// line end, which check_lines() then skips.
 void answer_reader::end_line() {
+    if (!std::exchange(line_ends_in_return_, false))
+        throw net::failure{store_errc::protocol, "a line that ends without a carriage return"};
     std::string_view head = line_begins_;
     if (head.starts_with('$') && head.ends_with('\r'))
         if (const auto size = number_in<std::uint32_t>(head.substr(1, head.size() - 2)))

@@ -149,6 +149,7 @@ private:
     std::size_t line_bytes_ = 0; // length of the present line so far
     // First bytes of the present line, as many as the head of a bulk string can have.
     std::string line_begins_;
+    bool line_ends_in_return_ = false; // whether its last byte so far is a carriage return
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
     std::size_t items_ = 0;            // number of items in the present reply
     bool complete_ = false;            // true: root_ is complete and was returned

@@ -192,6 +192,12 @@ TEST(AnswerReader, RefusesALineThatDoesNotEnd) {
         EXPECT_NE(objection_to(begins + endless, 16 * 1024 * 1024), "") << begins;
 }
 
+// hiredis would search such a line again from its beginning at each call.
+TEST(AnswerReader, RefusesALineWithoutACarriageReturn) {
+    for (const char* const said : {"+aaa\n", "\n", "*1\n$1\r\na\r\n", "+a\r\n+b\n", "$1\na\r\n"})
+        EXPECT_THAT(objection_to(said, 1024), ::testing::HasSubstr("carriage return")) << said;
+}
+
 TEST(AnswerReader, FindsAnEndlessLineInPieces) {
     answer_reader reader{16 * 1024 * 1024};
     reader.feed("*2\r\n$2\r\n\n\n\r\n+");
