@@ -118,8 +118,9 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Notes that the call no longer waits, and releases the grants that it did not take. Passes
-    /// later replies to `late`. If `late` is empty, releases later grants, too.
+    /// Called when the call for several locks has ended. Releases the grants that the call did not
+    /// take. Replies that arrive later are passed to `late`, which then owns their grants. If
+    /// `late` is empty, these grants are released, too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 

@@ -96,8 +96,8 @@ public:
 
     /// Waits until the server has confirmed the subscription, and returns true. Returns false if
     /// there is no confirmation at `limit`, the server refused the subscription, or no connection
-    /// could be made. The caller must then poll. Messages may still arrive after that, and a later
-    /// confirmation rings the alarm.
+    /// could be made. The caller must then poll. If the confirmation or a message arrives later, it
+    /// rings the alarm that was given to `hear()`.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 
     /// Returns the text of the last message, or an empty text if there was none. The message may be

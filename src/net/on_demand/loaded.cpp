@@ -37,7 +37,8 @@ holdfast_tls_maker* load(std::string& reasons) {
 maybe_trouble make_tls_engine(const tls_options& how, const std::string& server_name,
                               std::unique_ptr<tls_engine>& made) {
     std::string reasons;
-    // If the module is loaded already, load() only returns its function.
+    // load() loads the shared library for TLS at the first call, and returns the function that
+    // makes a TLS engine.
     holdfast_tls_maker* const make = load(reasons);
     if (!make)
         return tls_trouble{store_errc::tls_failed, not_loaded(reasons)};

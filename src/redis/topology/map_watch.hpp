@@ -178,8 +178,8 @@ private:
     /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
     /// of that cluster is accepted.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// Time after the first map for which the seeds are asked again, until most of them have
-    /// confirmed the map.
+    /// After the first map has arrived, the client asks the seeds again and again until most of
+    /// them have confirmed the map, but for at most this time.
     static constexpr duration start_lasts = std::chrono::minutes{1};
     /// Time between two rounds of questions during the first phase (`start_lasts`).
     static constexpr duration start_period = std::chrono::seconds{1};

@@ -79,8 +79,8 @@ inline bool queue_stranger(server& at, const lock_name& name, duration lease) {
     return primary->stranger_takes_or_queues(name, "foreign", primary->stranger_waits(), lease);
 }
 
-/// Changes a semaphore in the name of a foreign client, and creates it if necessary. A negative
-/// amount subtracts. Waiters are notified.
+/// Adds permits to a semaphore, as a program without holdfast would do, and notifies the waiters. A
+/// negative amount takes permits away. If the semaphore does not exist, this function creates it.
 inline void add_to_counter(server& at, const lock_name& name, std::int64_t amount) {
     const counter_verb verb = amount < 0 ? counter_verb::take_back : counter_verb::add;
     primary_state(at)->stranger_changes(

@@ -263,8 +263,8 @@ void wakeup_wait::is_handed_over() noexcept {
 
 namespace {
 
-/// First and longest pause between two polls for one waiter. Each pause is a quarter longer than
-/// the previous pause.
+/// The pauses between two polls for one waiter grow from the first of these values to the second.
+/// Each pause is a quarter longer than the previous one.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};

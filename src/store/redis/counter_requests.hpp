@@ -105,9 +105,9 @@ asio::awaitable<attempt> look_at_latch(node&, const counter_ask&);
 asio::awaitable<changed> change_counter(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_counter(node&, const lock_name&, counter_kind);
 
-/// word_of() returns the word that names the operation in the arguments of scripts. changed_in()
-/// reads the reply to a change.
+/// Returns the word that names the operation in the arguments of scripts.
 std::string_view word_of(counter_verb);
+/// Returns the outcome of a change, from the reply of its script.
 changed changed_in(const reply&);
 
 /// Returns the channel of a counter's change notifications.

@@ -554,7 +554,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // The condition is false if the lock was released or replaced in the meantime.
+            // Between the search for names and this description, the lock may have been released,
+            // or a key of another kind may have replaced it. It is left out then.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }

@@ -100,9 +100,11 @@ inline constexpr std::uint32_t queue_tokens = 64;
 /// has the next number. For a fenced lock, `ask::tokens` must be 1 or `queue_tokens`.
 asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::uint64_t number);
 
-/// Returns the message that grants the lock to an owner whose last request had this number. For a
-/// fenced lock, a space and the fencing token follow. Returns an empty text if the number is too
-/// great to be unique in the queue. The owner then has to confirm a grant with a request.
+/// Returns the message by which a release grants the lock to an owner whose last request had this
+/// number. If the lock is fenced, the message of the release has a space and the fencing token at
+/// its end, too. The queue stores the numbers modulo 1024. So from number 1024 on, an old message
+/// could have the same text; the function then returns an empty text, and the owner has to confirm
+/// a grant with a request.
 std::string grant_message(const owner_id&, std::uint64_t number);
 
 /// Returns the fencing token in a message that grants the lock (0: the lock is not fenced). Returns

@@ -145,9 +145,10 @@ struct standing {
     std::string behind{};
 };
 
-/// Returns the position of the node `mine`. A reader waits for the last writer before it. An
-/// exclusive node waits for the last node before it. `aside` is the owner's own read hold during an
-/// upgrade; the node `mine` does not wait for it.
+/// Returns whether the node `mine` has the lock, and which node it has to wait for otherwise. The
+/// node of a reader waits for the last node of a writer before it. Any other node waits for the
+/// last node before it. `aside` is the owner's own read hold during an upgrade; the node `mine`
+/// does not wait for it.
 standing standing_of(const std::vector<std::string>& children, std::string_view mine,
                      std::string_view aside = {});
 
