@@ -86,6 +86,7 @@ asio::awaitable<void> leasing::visit(int name) {
 }
 
 asio::awaitable<void> leasing::take_and_work(semaphore built, int name, duration usual) {
+    const int generation = generation_; // another visit may change the member during the pauses
     const habits& of = plan_.people;
     const operation wish = patiently(deed_on(name, deed::acquire, draw_amount()));
     const cancellation plot = draw_cancellation();
@@ -95,20 +96,20 @@ asio::awaitable<void> leasing::take_and_work(semaphore built, int name, duration
     throw_away_perhaps(built);
     const std::unique_ptr<grip> held = co_await acquire(**built, wish, fixed, usual, plot);
     if (held)
-        co_await work(built, *held, name);
+        co_await work(built, *held, generation, name);
 }
 
-asio::awaitable<void> leasing::work(semaphore built, grip& held, int name) {
+asio::awaitable<void> leasing::work(semaphore built, grip& held, int generation, int name) {
     const habits& of = plan_.people;
     const duration longest = dice_.percent(of.outlasts) ? 3 * world_.how.lease_time : of.holds;
     co_await nap(dice_.between(duration{0}, longest));
-    if (*built && generation_ == home_.generation && dice_.percent(2 * of.adds))
+    if (*built && generation == home_.generation && dice_.percent(2 * of.adds))
         co_await meddle(**built, name);
     co_await nap(dice_.between(duration{0}, of.holds));
     if (of_ids_.percent(30))
         expect_ids_to_end(held.what().held.permit_ids(), name);
     if (!dice_.percent(of.drops))
-        co_await release(world_, held, generation_);
+        co_await release(world_, held, generation);
 }
 
 /// Waits some time. Then checks that no other holder has a permit with an id in `seen`.

@@ -73,7 +73,7 @@ private:
     using semaphore = disposable<leased_semaphore>;
 
     asio::awaitable<void> take_and_work(semaphore, int name, duration usual);
-    asio::awaitable<void> work(semaphore, grip&, int name);
+    asio::awaitable<void> work(semaphore, grip&, int generation, int name);
     asio::awaitable<std::unique_ptr<grip>> acquire(leased_semaphore&, operation,
                                                    std::optional<duration> fixed, duration usual,
                                                    cancellation = {});
