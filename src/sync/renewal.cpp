@@ -32,7 +32,7 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
     // Even on a slow network, the reply must arrive before the new owner would be warned of a loss.
-    const duration time_to_reply = std::max(lease / 10, 2 * held.round_trip);
+    const duration time_to_reply = std::max(lease / 5, 2 * held.round_trip);
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
     next_owner->unanswered = held.unanswered;

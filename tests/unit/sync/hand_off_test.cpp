@@ -208,8 +208,8 @@ TEST_F(HandOff, ANextOwnerWithALongerLeaseIsRenewedBeforeItIsInDanger) {
     release(std::move(held));
     EXPECT_EQ(alice.count(verb::release), 0u);
     ASSERT_TRUE(next.well());
-    // The first third of 5 s and this delay end later than the danger of a lease of 9.8 s begins.
-    alice.always.answer_delay = 300ms;
+    // The danger begins after 1.7 s. The first request was quick, so the delay was not expected.
+    alice.always.answer_delay = 1300ms;
     const std::stop_token danger = next.value().in_danger();
     run_for(4s);
     EXPECT_FALSE(danger.stop_requested());
