@@ -252,6 +252,7 @@ private:
     }
 
     asio::awaitable<void> ask_all_at_once() {
+        home_->queues().find(sync::key_of(*call_))->note_request(home_->now());
         for (std::size_t which = 0; which < of_.members.size(); ++which)
             round_->ask(which, {.lease = lease_});
         co_await until_answered(duration::zero());

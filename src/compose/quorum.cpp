@@ -109,6 +109,7 @@ private:
         how.waited = home_->now() - call_->started_at;
         if (call_->wanted.patient)
             how.quorum_deadline = call_->wanted.give_up_at;
+        home_->queues().find(sync::key_of(*call_))->note_request(home_->now());
         round->ask_all(how);
         return round;
     }

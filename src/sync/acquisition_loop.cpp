@@ -214,6 +214,15 @@ void note_no_reply(acquisition& call, gate* door, const boost::system::system_er
     call.last_request_ended(&why);
 }
 
+/// Throws if an earlier call asks in place of this call, and its last request got no reply. It is
+/// then unknown whether the permits are free.
+void throw_if_unknown(const acquisition& call, const gate* door) {
+    if (!door || !door->serves_before(call))
+        return;
+    if (std::optional<failure> why = door->why_unknown(call, call.home->now()))
+        throw worded_error{std::move(*why)};
+}
+
 [[noreturn]] void fail_late(duration lease) {
     throw boost::system::system_error{make_error_code(errc::unreachable),
                                       "the answer took longer than the lease of " +
@@ -280,6 +289,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
                 here.emplace(call);
                 continue;
             }
+            throw_if_unknown(*call, door);
             call->give_up_busy();
         }
         if (call->finished())

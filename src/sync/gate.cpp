@@ -239,6 +239,8 @@ void gate::end_negotiation(const acquisition& call) {
     if (rare().upgrading == &call)
         rare_->upgrading = nullptr;
     count(call, -1);
+    if (nobody_negotiates() && queue_.empty())
+        asked_at_ = time_point::max();
     if (!wants_permits(call))
         return;
     std::erase(rare_->served_in_order, &call);
@@ -248,7 +250,6 @@ void gate::end_negotiation(const acquisition& call) {
 }
 
 void gate::note_no_reply(failure why) {
-    asked_at_ = time_point::max();
     if (why.code == errc::outcome_unknown)
         why.code = make_error_code(errc::unreachable); // the calls that wait here have sent nothing
     ensure_rare().no_reply = std::move(why);
@@ -257,12 +258,12 @@ void gate::note_no_reply(failure why) {
 }
 
 void gate::note_reply(bool granted) {
+    asked_at_ = time_point::max();
     forget_no_reply(granted);
     tell_followers(nullptr);
 }
 
 void gate::forget_no_reply(bool granted) {
-    asked_at_ = time_point::max();
     if (!rare_)
         return;
     rare_->no_reply.reset();
@@ -291,8 +292,11 @@ const failure* gate::last_failure() const {
 std::optional<failure> gate::why_unknown(const acquisition& behind, time_point now) const {
     if (const failure* const why = last_failure())
         return *why;
-    const bool is_silent = !holder_ && !has_readers() && behind.wanted.patient &&
-                           asked_at_ <= behind.started_at && now - behind.started_at >= silence_min;
+    // A call that waits at the store has got the reply "busy". Its next request may still wait for
+    // the confirmation of a subscription.
+    const bool may_be_free = !holder_ && !has_readers() && !somebody_waits_there();
+    const bool is_silent = may_be_free && behind.wanted.patient && asked_at_ <= behind.started_at &&
+                           now - behind.started_at >= silence_min;
     if (!is_silent)
         return std::nullopt;
     return failure{make_error_code(errc::unreachable),

@@ -157,6 +157,18 @@ TEST_P(HandOffScripts, OwnersOfBothKindsStandInOneQueueAndLeaveIt) {
     EXPECT_THAT(queued(), IsEmpty());
 }
 
+// While the slot of the lock moves, the counter may be at the other node. A new one would grant the
+// same tokens again.
+TEST_P(HandOffScripts, MissingCounterOfTokensMakesTheReleaseAnOrdinaryOne) {
+    inbox bobs{server(), bob};
+    ask_fenced(alice, 1);
+    ask_fenced(bob, 1);
+    server().command({"DEL", counter_});
+    EXPECT_THAT(integers_of(hand_on(alice)), ElementsAre(1, 1, 0));
+    EXPECT_EQ(server().command({"EXISTS", counter_}).integer, 0);
+    EXPECT_EQ(bobs.next(), channel_ + " 0");
+}
+
 TEST_P(HandOffScripts, WrongCounterOfTokensMakesTheReleaseAnOrdinaryOne) {
     inbox bobs{server(), bob};
     ask_in_queue(alice, 1);

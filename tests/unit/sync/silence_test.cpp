@@ -657,6 +657,32 @@ TEST_F(Outage, AWaitBehindARequestWithoutAReplyIsNotBusy) {
     EXPECT_TRUE(tried.failed(errc::unreachable)) << "no reply has come for 750 ms";
 }
 
+TEST_F(Outage, AWaitBehindSeveralRequestsWithoutAReplyIsNotBusy) {
+    alice.always = fate{.answer_lost = true};
+    said<std::optional<lease>> first;
+    stock.async_try_lock_for(900ms, first.handler()); // fails after the time limit of its request
+    stock.async_lock(held.handler());                 // is admitted then
+    stock.async_try_lock_for(1500ms, tried.handler());
+    run_for(1499ms);
+    EXPECT_TRUE(first.done());
+    EXPECT_FALSE(tried.done());
+    run_for(1ms);
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "no reply has come for 1.5 s";
+}
+
+TEST_F(Outage, AWaitForPermitsBehindAFailingCallIsNotBusy) {
+    leased_semaphore rooms{alice, "rooms"};
+    rooms.async_set_permits(1, said{}.handler());
+    said<lease> asks;
+    alice.always.request_delay = 5ms; // so both calls ask before the first reply
+    rooms.async_acquire(2, asks.handler());
+    rooms.async_try_acquire_for(9s, 2, tried.handler());
+    run_for(500ms);
+    cut();
+    run_for(8500ms); // the first call polls
+    EXPECT_TRUE(tried.failed(errc::unreachable)) << "its requests failed";
+}
+
 TEST_F(Outage, AWaitBehindAReplyIsBusy) {
     server.occupy("stock", 1h);
     stock.async_lock(held.handler());

@@ -51,6 +51,11 @@ end
 local function grant_to(owner, form)
     local token = ''
     if form ~= '' then
+        -- The counter is not a key of this script. If the slot of the lock is moving, it may be at
+        -- the other node. A new counter here would grant the same tokens again.
+        if not redis.call('get', ARGV[6]) then
+            return nil
+        end
         local count = string.find(form, '+', 1, true) and ARGV[7]
         local clock = string.find(form, 'd') and redis.call('time') or {0, 1}
         local least = clock[1] * 1000000 + clock[2]
