@@ -77,7 +77,6 @@ INSTANTIATE_TEST_SUITE_P(
                      "return {1, 0, 0}"},
         server::edit{"release_to_queue", "if ended ~= 1 then", "if false then"},
         server::edit{"release_to_queue", "least, false)", "least, true)"},
-        server::edit{"release_to_queue", "tonumber(count or 1)", "1"},
         server::edit{"lock_in_queue", "local mine = holder == ARGV[2]", "local mine = left ~= -2"},
         server::edit{"lock_in_queue", "score_of(arrival, number)", "score_of(arrival, 1)"},
         server::edit{"lock_in_queue", "return {0, left, now, joins and 1 or 0, 0}",
