@@ -170,11 +170,13 @@ time_point or_last_look(const acquisition& call, time_point look_at, duration ro
 /// Sleeps until the given time, or until a wake-up after which this call may send a request. A
 /// notification may wake several calls of this client, or only a later one. The earliest call is
 /// the only one that asks then: if several calls asked, over different connections, the store could
-/// serve a later call first.
+/// serve a later call first. A store with sessions (ZooKeeper) has a queue of its own and wakes the
+/// call whose turn it is, so this call asks itself.
 asio::awaitable<void> until_wake_up(acquisition& call, gate* door, const place& spot,
                                     time_point until) {
+    const bool store_has_queue = call.home->bounds().by_session;
     co_await call.wake().wait_until(until);
-    while (!call.finished() && call.home->now() < until &&
+    while (!call.finished() && call.home->now() < until && !store_has_queue &&
            leaves_asking_to_earlier_call(call, door, spot)) {
         door->first_to_serve()->ring();
         co_await call.wake().wait_until(until);
