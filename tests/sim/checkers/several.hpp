@@ -106,7 +106,9 @@ private:
         case outcome::closed:
             return closed(d);
         case outcome::unreachable:
-            return troubled(d) || closed(d) || some_node_sits_out(d) || waits_behind_failure(d);
+            // If the lock was taken away by force while it was acquired, the votes are missing.
+            return troubled(d) || closed(d) || some_node_sits_out(d) || waits_behind_failure(d) ||
+                   (d.how == way::majority && something_befell(d));
         case outcome::outcome_unknown:
             return troubled(d) || closed(d);
         case outcome::clock_unstable:
