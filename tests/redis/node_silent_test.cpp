@@ -16,6 +16,14 @@ protected:
     redis::call_options within(duration length, bool elsewhere = false) {
         return {.answer_by = clock_.now() + length, .elsewhere = elsewhere};
     }
+    /// Expects that a request fails in 500 ms, and not earlier, because it was not sent.
+    void expect_unsent_after_500ms(const asking& of) {
+        pass(499ms);
+        EXPECT_FALSE(of.done);
+        pass(1ms);
+        EXPECT_EQ(of.code, errc::unreachable);
+        EXPECT_THAT(of.text, HasSubstr("not sent within 500 ms"));
+    }
     /// The connection there is hears, and answers nothing any more; a next one answers.
     void fall_silent() {
         ask();
@@ -73,11 +81,7 @@ TEST_F(NodeSilent, WhatWasNotSentUntilItsLimitWasNotCarriedOut) {
 TEST_F(NodeSilent, RequestThatIsNotSentBeforeItsServerDeadlineFailsThen) {
     server_.says.erase("ROLE");
     const auto queued = ask("k", {}, {redis::server_deadline{clock_.now() + 500ms}});
-    pass(499ms);
-    EXPECT_FALSE(queued->done);
-    pass(1ms);
-    EXPECT_EQ(queued->code, errc::unreachable);
-    EXPECT_THAT(queued->text, HasSubstr("not sent within 500 ms"));
+    expect_unsent_after_500ms(*queued);
 }
 
 TEST_F(NodeSilent, RequestThatIsNotSentAtTheDeadlineOfItsCallFailsIfConnectingHasFailedBefore) {
@@ -92,11 +96,7 @@ TEST_F(NodeSilent, RequestThatIsNotSentAtTheDeadlineOfItsCallFailsIfConnectingHa
     pass(1ms);
     EXPECT_EQ(first->code, errc::unreachable);
     const auto second = ask_for_500ms();
-    pass(499ms);
-    EXPECT_FALSE(second->done);
-    pass(1ms);
-    EXPECT_EQ(second->code, errc::unreachable);
-    EXPECT_THAT(second->text, HasSubstr("not sent within 500 ms"));
+    expect_unsent_after_500ms(*second);
 }
 
 TEST_F(NodeSilent, RequestWhoseCallIsOverWaitsForAConnection) {
