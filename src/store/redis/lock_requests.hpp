@@ -107,8 +107,9 @@ asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::
 /// a grant with a request.
 std::string grant_message(const owner_id&, std::uint64_t number);
 
-/// Returns the fencing token in a message that grants the lock (0: the lock is not fenced). Returns
-/// nothing if the message is another one than `expected`, the result of grant_message().
+/// Reads a message of the inbox. `expected` is the result of grant_message(). If the message is the
+/// expected grant, returns its fencing token, or 0 for a lock that is not fenced. Returns nothing
+/// for any other message.
 std::optional<std::uint64_t> token_in_grant(lock_kind, std::string_view message,
                                             std::string_view expected);
 
