@@ -485,8 +485,9 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
 
 namespace {
 
-/// Number of timeouts after which the program assumes that a server is stopped or hangs, because it
-/// accepts connections but does not reply. While a server starts or ends, requests do not time out.
+/// A server that accepts connections but does not reply makes requests time out. After this number
+/// of timeouts, the program assumes that the server is stopped or hangs. A server that starts or
+/// ends causes no timeouts.
 constexpr int silences_max = 2;
 
 /// Key that contains the names of the counters that `holdfast run` has set. If such a counter is

@@ -127,8 +127,9 @@ struct ask : hold {
     /// For a fenced lock: number of tokens to reserve. `answer::token` is the first reserved token.
     std::uint32_t tokens = 1;
     fencing numbers = fencing::counted;
-    /// Whether the caller renews the hold. If so, the store may first grant a shorter lease than
-    /// `lease_time`: `answer::term` is its length, and `answer::counts_from` is its beginning.
+    /// Whether the caller renews the hold. If so, the store may begin with a lease that is shorter
+    /// than `lease_time`, because a renewal soon extends it to `lease_time`. `answer::term` is the
+    /// length of this first lease, and `answer::counts_from` is the moment at which it began.
     bool renewed = false;
     /// For a shared lock: number of this client's other owner (reader or writer), which already
     /// holds the lock and keeps it. 0 if there is no such owner.

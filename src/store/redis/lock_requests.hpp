@@ -107,9 +107,10 @@ asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::
 /// a grant with a request.
 std::string grant_message(const owner_id&, std::uint64_t number);
 
-/// Reads a message of the inbox. `expected` is the result of grant_message(). If the message is the
-/// expected grant, returns its fencing token, or 0 for a lock that is not fenced. Returns nothing
-/// for any other message.
+/// Reads a message of the inbox. `expected` is the result of grant_message(). The message of a
+/// fenced lock must be this text, a space and the fencing token; the function then returns the
+/// token. The message of another lock must be exactly this text; the function then returns 0.
+/// Returns nothing for any other message.
 std::optional<std::uint64_t> token_in_grant(lock_kind, std::string_view message,
                                             std::string_view expected);
 
