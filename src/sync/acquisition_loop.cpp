@@ -40,7 +40,7 @@ public:
     ~attempt() {
         if (stood_on())
             stood_on()->end_linked_request(gone_at());
-        if (spot_ && (granted_ || spot_->must_leave()))
+        if (must_leave())
             undo(*call_, owner_, std::move(spot_));
     }
 
@@ -68,7 +68,7 @@ public:
         if (spot_->uncertain())
             co_return false;
         try {
-            if (granted_ || spot_->must_leave())
+            if (must_leave())
                 co_await spot_->leave();
         } catch (const boost::system::system_error&) {
             co_return false;
@@ -97,6 +97,8 @@ public:
     }
 
 private:
+    /// Returns whether the store may have a hold or a queue entry of this attempt.
+    bool must_leave() const { return spot_ && (granted_ || spot_->must_leave()); }
     bool takes_from_counter() const {
         const std::optional<counter_kind> counts = call_->wanted.of->counts();
         return call_->wanted.takes && counts && counts != counter_kind::latch;
@@ -281,12 +283,14 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             // Without a reply, it is unknown whether the lock is busy. So the call fails with the
             // last error, and does not report that the lock is busy.
             trouble.rethrow_if_unanswered();
-            // This request may have overtaken this client's own earlier release. In that case the
-            // lock was busy only because of this client's own old hold.
-            bool was_ours = false;
-            if (may_overtake)
-                was_ours = co_await here->leave();
-            if (was_ours) {
+            // Remove the entry from the queue of the lock before the call ends. Otherwise the next
+            // release could still grant the lock to this call, and a try that follows would find a
+            // lock busy that nobody holds.
+            //
+            // If this request overtook this client's own earlier release, then the lock was busy
+            // only because of this client's own old hold. So the call asks once more.
+            const bool has_left = co_await here->leave();
+            if (may_overtake && has_left) {
                 co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;

@@ -70,6 +70,39 @@ TEST_F(Waiting, ItEndsExactlyWhenItsTimeoutDoes) {
     EXPECT_TRUE(is_idle(alice));
 }
 
+// Otherwise the next release could grant the lock to the call that has ended, and the lock would be
+// busy for everybody although nobody holds it.
+TEST_F(Waiting, ATimedCallLeavesTheQueueOfTheStoreBeforeItEnds) {
+    alice.meddling.keeps_queues = true;
+    alice.meddling.objects = [&](verb what) {
+        EXPECT_FALSE(what == verb::release && tried.done());
+        return error_code{};
+    };
+    server.occupy("stock", 1h);
+    stock.async_try_lock_for(500ms, tried.handler());
+    run_for(500ms);
+    EXPECT_TRUE(refused_in_time());
+    EXPECT_EQ(alice.meddling.places_left, 1);
+    EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Waiting, ATimedCallEndsAlthoughItCannotLeaveTheQueueAndLeavesItLater) {
+    alice.meddling.keeps_queues = true;
+    bool objects = true;
+    alice.meddling.objects = [&](verb what) {
+        return what == verb::release && objects ? make_error_code(errc::unreachable) : error_code{};
+    };
+    server.occupy("stock", 1h);
+    stock.async_try_lock_for(500ms, tried.handler());
+    run_for(500ms);
+    EXPECT_TRUE(refused_in_time());
+    EXPECT_EQ(alice.meddling.places_left, 0);
+    objects = false;
+    run_for(1s);
+    EXPECT_EQ(alice.meddling.places_left, 1);
+    EXPECT_TRUE(is_idle(alice));
+}
+
 TEST_F(Waiting, ATimeoutIsRoundedUpToWholeMilliseconds) {
     server.occupy("stock", 1h);
     stock.async_try_lock_for(std::chrono::microseconds{1}, tried.handler());
