@@ -88,6 +88,7 @@ int demo(const inheritance&, arguments);
 int doctor(const inheritance&, arguments);
 int ls(const inheritance&, arguments);
 int inspect(const inheritance&, arguments);
+int top(const inheritance&, arguments);
 int unlock(const inheritance&, arguments);
 int wait(const inheritance&, arguments);
 int ask(const inheritance&, arguments);

@@ -27,6 +27,7 @@ constexpr std::array verbs{
     verb{"run", "run a command while holding a lock", cli::run},
     verb{"ls", "list the held locks and their holders", cli::ls},
     verb{"inspect", "print all information about one lock", cli::inspect},
+    verb{"top", "show the locks that are held or waited for, once a second", cli::top},
     verb{"wait", "wait until a lock is free, without taking it", cli::wait},
     verb{"ask", "ask the holder of a lock to release it soon", cli::ask},
     verb{"latch", "wait until other processes have reached a point", cli::latch},

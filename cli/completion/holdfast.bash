@@ -26,6 +26,7 @@ _holdfast_values() {
         echo semaphore permits latch rate
         [[ $2 == unlock ]] && echo token
         ;;
+    --sort) echo wait held name ;;
     --on-loss | --on-ask) echo TERM INT HUP QUIT USR1 USR2 ABRT KILL ;;
     esac
 }
@@ -33,7 +34,7 @@ _holdfast_values() {
 # Tests whether the option takes the next word as its value.
 _holdfast_needs_value() {
     case $1 in
-    --url | --with | --limit | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --on-ask | --reason | --while | --metrics-textfile | --time | -t | --type | --wait | \
+    --url | --with | --limit | --count | --sort | --threads | --lease | --longest-lease | --hold-for | --slots | --rate | --replicas | --on-loss | --on-ask | --reason | --while | --metrics-textfile | --time | -t | --type | --wait | \
         -w | --conflict-exit-code | -E) return 0 ;;
     esac
     return 1

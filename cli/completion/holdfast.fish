@@ -66,7 +66,7 @@ function __holdfast_names_a_latch
 end
 
 # Tests whether the option takes the next word as its value.
-set -g __holdfast_takes_value --url --with --limit --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --on-ask --reason --while --metrics-textfile --time -t \
+set -g __holdfast_takes_value --url --with --limit --count --sort --threads --lease --longest-lease --hold-for --slots --rate --replicas --on-loss --on-ask --reason --while --metrics-textfile --time -t \
     --type --wait -w --conflict-exit-code -E
 
 # Prints the position where the command of 'holdfast run' begins. The command begins after the --,
@@ -124,5 +124,6 @@ complete -c holdfast -n 'test (count (commandline -opc)) -eq 2; and contains -- 
 complete -c holdfast -n __holdfast_runs_a_command -a '(__holdfast_command)'
 complete -c holdfast -n __holdfast_names_a_latch -a '(__holdfast_locks --type latch)'
 complete -c holdfast -n '__holdfast_is_after --type' -a '(__holdfast_types)'
+complete -c holdfast -n '__holdfast_is_after --sort' -a 'wait held name'
 complete -c holdfast -n '__holdfast_is_after --on-loss; or __holdfast_is_after --on-ask' -a 'TERM INT HUP QUIT USR1 USR2 ABRT KILL'
 complete -c holdfast -n '__holdfast_is_after --metrics-textfile' -F

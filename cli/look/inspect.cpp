@@ -31,18 +31,22 @@ Usage: holdfast inspect [OPTIONS] NAME
 
       --json           for programs: {"name", "held", "kind", "type", "owners":
                        [{"owner", "count", "writes", "lease_left_ms",
-                       "is_holdfast", "client": {"host", "pid", "program",
-                       "label", "since"}}], "lease_left_ms", "listeners",
-                       "token", "last_token", "waiting", "waiters": [{"owner",
-                       "place_left_ms", "listens", "is_holdfast", "client"}]}; a
-                       value is null if it is not known, or if the lease has no
-                       end; on ZooKeeper no lease is known, because only the
-                       holder knows how long its session lasts; "token" is the
-                       number of the present hold, if the store gives a number
-                       to each hold (MySQL, ZooKeeper);
-                       "last_token" is the greatest token that a fenced lock
-                       has given; on ZooKeeper, for a free lock, a number that
-                       no token of it has exceeded
+                       "held_since", "held_ms", "is_holdfast", "client":
+                       {"host", "pid", "program", "label", "since"}}],
+                       "lease_left_ms", "listeners", "token", "last_token",
+                       "waiting", "waiters": [{"owner", "place_left_ms",
+                       "listens", "registered", "wants", "waiting_since",
+                       "waiting_ms", "timeout_left_ms", "is_holdfast",
+                       "client"}]}; a value is null if it is not known, or if
+                       the lease has no end; on ZooKeeper no lease is
+                       known, because only the holder knows how long its
+                       session lasts; "token" is the number of the present
+                       hold, if the store gives a number to each hold (MySQL,
+                       ZooKeeper); "last_token" is the greatest token that a
+                       fenced lock has given; on ZooKeeper, for a free lock, a
+                       number that no token of it has exceeded; "registered" is
+                       false if the lock has no entry of a waiter, and only the
+                       waiting program reports it
       --type TYPE      NAME is not a lock but a 'semaphore', 'permits' (with
                        leases, as with --slots), a 'latch' or a 'rate'. On the
                        server, most of these are plain numbers, which could
@@ -60,9 +64,11 @@ Usage: holdfast inspect [OPTIONS] NAME
 For a shared lock, each holder is printed with the rest of its own lease.
 Waiting programs are printed if the server knows them: programs in the queue of
 a fair lock, of which "next" is the first, and holdfast's writers that wait for
-a shared lock. Other waiting programs only listen for the release. If a program
-in the queue does not listen, it may be dead. The queue removes its place when
-the time of the place is over.
+a shared lock. If a program in the queue does not listen, it may be dead. The
+queue removes its place when the time of the place is over. On Redis, holdfast
+programs also report what they have held or waited for during more than a
+second. So the times of these holds and waits are printed, and all programs that
+wait ("waits"). Waiting programs of Redisson only listen for the release.
 
 Exit status:
     0   the lock is held; there is such a semaphore, latch or rate
@@ -78,72 +84,85 @@ Examples:
   holdfast inspect --json desk | jq '.waiters | length'
 )";
 
-void print_line(const char* what, const std::string& value) {
+void print_line(std::ostream& out, const char* what, const std::string& value) {
     constexpr int width = 11;
-    std::cout << std::left << std::setw(width) << what << printable(value, value.size()) << '\n';
+    out << std::left << std::setw(width) << what << printable(value, value.size()) << '\n';
 }
 
-void print_owners(const lock_state& lock) {
+void print_owners(std::ostream& out, const lock_state& lock) {
     for (const holdfast::lock_owner& each : lock.owners) {
-        print_line("held by", owner_in_words(each));
-        print_line("owner", each.text);
+        print_line(out, "held by", owner_in_words(each));
+        print_line(out, "owner", each.text);
     }
     if (!lock.is_held)
-        print_line("held by", "nobody, and the next may take it");
+        print_line(out, "held by", "nobody, and the next may take it");
     else if (lock.owners.empty())
-        print_line("held by", "more than can be told");
+        print_line(out, "held by", "more than can be told");
 }
 
-void print_waiters(const lock_state& lock) {
+void print_waiters(std::ostream& out, const lock_state& lock) {
     const bool in_order = lock.kind == key_kind::lock;
     const char* what = in_order ? "next" : "to write";
+    std::size_t told = 0;
     for (const holdfast::lock_waiter& each : lock.waiters) {
-        print_line(what, waiter_in_words(each));
+        if (!each.registered)
+            continue;
+        ++told;
+        print_line(out, what, waiter_in_words(each));
         if (in_order)
             what = "then";
     }
-    const std::size_t told = lock.waiters.size();
     if (lock.waiting.value_or(told) > told)
-        print_line(what, std::to_string(*lock.waiting - told) + " more");
+        print_line(out, what, std::to_string(*lock.waiting - told) + " more");
+    for (const holdfast::lock_waiter& each : lock.waiters)
+        if (!each.registered)
+            print_line(out, "waits", waiter_in_words(each));
 }
 
-void print_lines(const lock_state& lock) {
-    print_line("name", lock.name);
+} // namespace
+
+void print_lock(std::ostream& out, const lock_state& lock) {
+    print_line(out, "name", lock.name);
     if (lock.kind == key_kind::other)
-        return print_line("kind", "no lock that is known here, but a " + lock.type);
-    print_line("kind", kind_in_words(lock));
-    print_owners(lock);
+        return print_line(out, "kind", "no lock that is known here, but a " + lock.type);
+    print_line(out, "kind", kind_in_words(lock));
+    print_owners(out, lock);
     if (lock.is_held)
-        print_line("lease left", left_in_words(lock));
+        print_line(out, "lease left", left_in_words(lock));
     if (lock.is_held && ends_with_session(lock))
         print_line(
-            "", "only the holder knows how long its session lasts; ZooKeeper does not report it");
+            out, "",
+            "only the holder knows how long its session lasts; ZooKeeper does not report it");
     if (lock.token != 0)
-        print_line("token", std::to_string(lock.token));
+        print_line(out, "token", std::to_string(lock.token));
     if (lock.last_token != 0)
-        print_line("last token", std::to_string(lock.last_token));
-    print_waiters(lock);
-    print_line("listening", lock.listeners ? std::to_string(*lock.listeners) +
-                                                 " connection(s) wait for its release"
-                            : lock.type == "row" ? "not known: a database does not count them"
-                                                 : "not known: this user may not ask");
+        print_line(out, "last token", std::to_string(lock.last_token));
+    print_waiters(out, lock);
+    print_line(out, "listening",
+               lock.listeners
+                   ? std::to_string(*lock.listeners) + " connection(s) wait for its release"
+               : lock.type == "row" ? "not known: a database does not count them"
+                                    : "not known: this user may not ask");
 }
+
+namespace {
 
 /// If the key can be a counter, prints the command that shows the state of the counter.
 void print_counter_hint(holdfast::client& home, const lock_state& found) {
     const possible_counters counters = possible_counters_of(home, found.name);
     if (counters.types.empty())
         return;
-    print_line("see", "holdfast inspect --type " + counters.types + " NAME");
+    print_line(std::cout, "see", "holdfast inspect --type " + counters.types + " NAME");
     if (!counters.number || counters.types.find('|') == counters.types.npos)
         return;
     const bool may_be_free = *counters.number > 0;
-    print_line("number", std::to_string(*counters.number) + ": a semaphore, slots" +
-                             (may_be_free ? " that are all free" : "") + ", or a latch");
+    print_line(std::cout, "number",
+               std::to_string(*counters.number) + ": a semaphore, slots" +
+                   (may_be_free ? " that are all free" : "") + ", or a latch");
     if (may_be_free)
         return;
-    print_line("", "if they are slots, their holders were lost, and no slot is left:");
-    print_line("", "to delete them: holdfast unlock --force --type permits NAME");
+    print_line(std::cout, "", "if they are slots, their holders were lost, and no slot is left:");
+    print_line(std::cout, "", "to delete them: holdfast unlock --force --type permits NAME");
 }
 
 /// Returns the last token of a fenced lock that is free. Returns 0 if there was no token, or if
@@ -189,7 +208,7 @@ int inspect(const inheritance& inherited, arguments all) {
             write_json(found ? to_json(*found)
                              : free_in_json(given.name, last_token_of(home, given.name)));
         } else if (found) {
-            print_lines(*found);
+            print_lock(std::cout, *found);
             if (found->kind == key_kind::other)
                 print_counter_hint(home, *found);
         } else {

@@ -5,6 +5,7 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -91,6 +92,10 @@ std::string in_words(duration length) {
     return whole<days>(length, "d") + whole<std::chrono::hours>(length % days{1}, "h");
 }
 
+std::string or_dash(const std::optional<duration>& time) {
+    return time ? in_words(*time) : "-";
+}
+
 bool ends_with_session(const holdfast::lock_state& lock) {
     return !lock.remaining && lock.type == "nodes";
 }
@@ -128,6 +133,8 @@ std::string owner_in_words(const lock_owner& owner) {
     std::string words = who_in_words(owner);
     if (owner.writes)
         words += ", to write";
+    if (owner.held_for)
+        words += ", has held it for " + in_words(*owner.held_for);
     if (owner.count > 1)
         words += ", entered " + std::to_string(owner.count) + " times";
     if (owner.remaining)
@@ -143,11 +150,38 @@ std::string waiter_in_words(const lock_waiter& waiter) {
                                          : ", whose place is over";
     if (waiter.listens == false)
         words += ", does not listen";
+    if (waiter.waiting_for)
+        words += ", has waited for " + in_words(*waiter.waiting_for);
+    if (waiter.timeout_left)
+        words += ", gives up in " + in_words(*waiter.timeout_left);
+    if (waiter.kind == "read" || waiter.kind == "write")
+        words += ", to " + waiter.kind;
     return words;
 }
 
+std::optional<duration> longest_hold(const holdfast::lock_state& lock) {
+    std::optional<duration> longest;
+    for (const lock_owner& each : lock.owners)
+        longest = std::max(longest, each.held_for);
+    return longest;
+}
+
+std::optional<duration> longest_wait(const holdfast::lock_state& lock) {
+    std::optional<duration> longest;
+    for (const lock_waiter& each : lock.waiters)
+        longest = std::max(longest, each.waiting_for);
+    return longest;
+}
+
+std::size_t waiter_count(const holdfast::lock_state& lock) {
+    const auto registered =
+        static_cast<std::size_t>(std::ranges::count(lock.waiters, true, &lock_waiter::registered));
+    return std::max(registered, lock.waiting.value_or(0)) + lock.waiters.size() - registered;
+}
+
 std::string kind_in_words(const holdfast::lock_state& lock) {
-    const bool has_queue = lock.kind == holdfast::key_kind::lock && !lock.waiters.empty();
+    const bool has_queue = lock.kind == holdfast::key_kind::lock &&
+                           std::ranges::count(lock.waiters, true, &lock_waiter::registered) > 0;
     return has_queue ? "fair lock" : to_string(lock.kind);
 }
 
@@ -176,16 +210,6 @@ std::string hexadecimal(std::string_view bytes) {
     return all;
 }
 
-/// Formats the time by RFC 3339, in UTC.
-std::string date(std::chrono::seconds since_1970) {
-    const std::time_t moment = since_1970.count();
-    std::tm parts{};
-    std::array<char, 32> words{};
-    if (::gmtime_r(&moment, &parts) == nullptr)
-        return {};
-    return {words.data(), std::strftime(words.data(), words.size(), "%FT%TZ", &parts)};
-}
-
 json::value client_info_to_json(const std::optional<holdfast::client_info>& client) {
     if (!client)
         return nullptr;
@@ -193,7 +217,7 @@ json::value client_info_to_json(const std::optional<holdfast::client_info>& clie
                         {"pid", client->pid},
                         {"program", text_in_json(client->program)},
                         {"label", text_in_json(client->label)},
-                        {"since", date(client->since)}};
+                        {"since", date_in_json(client->since)}};
 }
 
 template <typename Value>
@@ -201,11 +225,26 @@ json::value or_null(const std::optional<Value>& value) {
     return value ? json::value(*value) : json::value(nullptr);
 }
 
+json::value date_or_null(const std::optional<std::chrono::milliseconds>& since_1970) {
+    if (!since_1970)
+        return nullptr;
+    return json::value(date_in_json(std::chrono::floor<std::chrono::seconds>(*since_1970)));
+}
+
 json::value count_or_null(const std::optional<holdfast::duration>& length) {
     return length ? json::value(length->count()) : json::value(nullptr);
 }
 
 } // namespace
+
+std::string date_in_json(std::chrono::seconds since_1970) {
+    const std::time_t moment = since_1970.count();
+    std::tm parts{};
+    std::array<char, 32> words{};
+    if (::gmtime_r(&moment, &parts) == nullptr)
+        return {};
+    return {words.data(), std::strftime(words.data(), words.size(), "%FT%TZ", &parts)};
+}
 
 json::string text_in_json(std::string_view words) {
     return json::string{as_utf8(words, replacement)};
@@ -238,14 +277,22 @@ json::object to_json(const holdfast::lock_state& lock) {
              {"count", each.count},
              {"writes", each.writes},
              {"lease_left_ms", count_or_null(each.remaining ? each.remaining : lock.remaining)},
+             {"held_since", date_or_null(each.held_since)},
+             {"held_ms", count_or_null(each.held_for)},
              {"is_holdfast", each.is_holdfast},
              {"client", client_info_to_json(each.client)}});
     for (const holdfast::lock_waiter& each : lock.waiters)
-        waiters.push_back({{"owner", text_in_json(each.text)},
-                           {"place_left_ms", count_or_null(each.remaining)},
-                           {"listens", or_null(each.listens)},
-                           {"is_holdfast", each.is_holdfast},
-                           {"client", client_info_to_json(each.client)}});
+        waiters.push_back(
+            {{"owner", text_in_json(each.text)},
+             {"place_left_ms", count_or_null(each.remaining)},
+             {"listens", or_null(each.listens)},
+             {"registered", each.registered},
+             {"wants", each.kind.empty() ? nullptr : json::value(text_in_json(each.kind))},
+             {"waiting_since", date_or_null(each.waiting_since)},
+             {"waiting_ms", count_or_null(each.waiting_for)},
+             {"timeout_left_ms", count_or_null(each.timeout_left)},
+             {"is_holdfast", each.is_holdfast},
+             {"client", client_info_to_json(each.client)}});
     json::object made = named(lock.name);
     made["held"] = lock.is_held && lock.kind != holdfast::key_kind::other;
     made["kind"] = to_string(lock.kind);

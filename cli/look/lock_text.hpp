@@ -9,6 +9,7 @@
 #include <boost/json/string.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ namespace cli {
 
 /// Formats a duration: `27.3s`, `4m10s`, `3h12m`, `5d3h`.
 std::string in_words(holdfast::duration);
+
+/// Returns the time in the format of `in_words`, or `-` if it is not known.
+std::string or_dash(const std::optional<holdfast::duration>&);
 
 /// Returns whether the lock ends with a session, as locks on ZooKeeper do. A client cannot find out
 /// how long another client's session will last.
@@ -40,6 +44,16 @@ std::string owner_in_words(const holdfast::lock_owner&);
 /// Describes a waiter as `owner_in_words` describes an owner. Also says how long the waiter's entry
 /// in the queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
+
+/// Returns the greatest time for which an owner has had the lock. Empty: it is not known.
+std::optional<holdfast::duration> longest_hold(const holdfast::lock_state&);
+
+/// Returns the greatest time for which a waiter has waited. Empty: it is not known.
+std::optional<holdfast::duration> longest_wait(const holdfast::lock_state&);
+
+/// Returns the number of known waiters: those with an entry at the lock, and those that only their
+/// clients report.
+std::size_t waiter_count(const holdfast::lock_state&);
 
 /// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".
 std::string kind_in_words(const holdfast::lock_state&);
@@ -70,6 +84,9 @@ boost::json::array texts_in_json(const std::vector<std::string>&);
 /// Adds the list of the cluster's servers that could not be asked to the JSON object. Adds nothing
 /// if the list is empty.
 void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
+
+/// Formats a date by RFC 3339, in UTC.
+std::string date_in_json(std::chrono::seconds since_1970);
 
 /// Writes the object to stdout, on one line. Escapes control characters.
 void write_json(const boost::json::object&);

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +92,9 @@ auto answer_of_server(Ask ask) {
     });
     return std::move(*answer);
 }
+
+/// Writes all information about a lock, in lines for people. Control characters are replaced.
+void print_lock(std::ostream&, const holdfast::lock_state&);
 
 /// Prints a table of locks or counters on stdout. If names were cut, two names may look alike, so a
 /// message on stderr says how to see the whole names.

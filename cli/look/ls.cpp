@@ -13,7 +13,9 @@
 #include <CLI/Formatter.hpp>
 #include <boost/json/array.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -63,8 +65,10 @@ Usage: holdfast ls [OPTIONS] [PATTERN]
                        too
   -h, --help           print this text
 
-SINCE is the time at which the holder, a holdfast program, was started; the
-server does not store when the lock was taken. LEFT is the rest of the lease,
+SINCE is the time at which the holder, a holdfast program, was started. HELD is
+how long the holder has had the lock, and WAITED how long a program has waited
+for it; for several programs, the longest time. On Redis, holdfast programs
+report these times when they exceed a second. LEFT is the rest of the lease,
 which the holder renews; for a shared lock, it is the rest of the longest lease.
 LISTENING is the number of connections that wait for the release; for a fair
 lock, it is the number of connections of the first waiting program. 'holdfast
@@ -100,22 +104,37 @@ void tell_server(const lock_list& all, const std::string& server) {
     say(all.locks.empty() ? "no lock is held" + where : how_many(all.locks.size(), "lock") + where);
 }
 
+/// Returns whether a client has reported how long a lock was held or waited for.
+bool has_times(const lock_list& all) {
+    return std::ranges::any_of(
+        all.locks, [](const lock_state& each) { return longest_hold(each) || longest_wait(each); });
+}
+
+/// Prints the locks and the counters. The columns HELD and WAITED are left out if they would be
+/// empty, because a line of a terminal has little room.
 void print_table(const lock_list& all, const known_counters& counted) {
     constexpr std::size_t name_least = 16, holder_least = 8;
-    table lines{{{"NAME", name_least},
-                 {"KIND"},
-                 {"HELD BY", holder_least},
-                 {"SINCE"},
-                 {"LEFT"},
-                 {"LISTENING"}}};
+    const bool with_times = has_times(all);
+    std::vector<table::column> columns{
+        {"NAME", name_least}, {"KIND"}, {"HELD BY", holder_least}, {"SINCE"}, {"LEFT"},
+        {"LISTENING"}};
+    if (with_times)
+        columns.insert(columns.end(), {{"HELD"}, {"WAITED"}});
+    table lines{std::move(columns)};
+    const auto add = [&](std::vector<std::string> cells, std::string held, std::string waited) {
+        if (with_times)
+            cells.insert(cells.end(), {std::move(held), std::move(waited)});
+        lines.add(std::move(cells));
+    };
     for (const lock_state& each : all.locks)
-        lines.add({each.name,
-                   each.kind == key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
-                   owners_in_short(each), since(each), left_in_words(each),
-                   each.listeners ? std::to_string(*each.listeners) : "?"});
+        add({each.name, each.kind == key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
+             owners_in_short(each), since(each), left_in_words(each),
+             each.listeners ? std::to_string(*each.listeners) : "?"},
+            or_dash(longest_hold(each)), or_dash(longest_wait(each)));
     for (const known_counters::entry& each : counted.counters)
-        lines.add({each.name, word_of(each.kind), state_in_words(each.kind, each.state), "-", "-",
-                   listeners_in_words(each.kind, each.state)});
+        add({each.name, word_of(each.kind), state_in_words(each.kind, each.state), "-", "-",
+             listeners_in_words(each.kind, each.state)},
+            "-", "-");
     if (!all.locks.empty() || !counted.counters.empty())
         print_list(lines);
     std::cout.flush();

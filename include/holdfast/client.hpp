@@ -166,6 +166,14 @@ public:
     /// program holds is not listed, because its key looks like any other string.
     lock_list list(std::string pattern = "*", std::size_t limit = 1000);
 
+    /// Lists the locks that clients have held or waited for during at least a second. The clients
+    /// report these holds and waits to the server themselves (`options::announce`), so the call
+    /// does not scan the keys of the server. Returns at most `limit` locks; those with the oldest
+    /// waits come first, then those with the oldest holds. As in list(), only names with this
+    /// client's prefix are listed. On MySQL, on ZooKeeper and in memory, clients report nothing,
+    /// and the call lists all held locks, as list() does.
+    lock_list list_active(std::size_t limit = 100);
+
     /// Lists keys that may be counters of the given kind. A stored number can be a semaphore or a
     /// latch, and the store cannot distinguish these two kinds. So the list of semaphores and the
     /// list of latches both contain every stored number. On every store, the list of leased

@@ -44,11 +44,18 @@ struct lock_owner {
     /// the next writer removes the reader. Empty if the reader's hold ends with the lease of the
     /// whole lock, or if the store does not report this time.
     std::optional<duration> remaining{};
+    /// When the owner acquired the lock: milliseconds since 1970, on the server's clock. Empty: the
+    /// owner's client does not report it. Clients report only holds that have lasted for a second.
+    std::optional<std::chrono::milliseconds> held_since{};
+    /// Time from `held_since` to the reply of the server. Set if `held_since` is set.
+    std::optional<duration> held_for{};
 };
 
-/// A waiter that has registered itself at the store, for example in the queue of a fair lock.
+/// A waiter for a lock. Either the waiter has an entry at the lock, for example in the queue of a
+/// fair lock, or the waiter's client lists it in its own description (`options::announce`).
 struct lock_waiter {
-    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`.
+    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If
+    /// `registered` is false, it is only the uuid of the waiter's client.
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
@@ -60,6 +67,19 @@ struct lock_waiter {
     /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty if the
     /// store does not report whether it is subscribed.
     std::optional<bool> listens{};
+    /// False: the lock has no entry of this waiter, and only the waiter's client reports it.
+    bool registered = true;
+    /// Kind of the lock that the waiter wants: "plain", "spin", "fenced", "fair", "read", "write",
+    /// "token" or "permit". Empty: the waiter's client does not report it.
+    std::string kind{};
+    /// When the call began to wait: milliseconds since 1970, on the server's clock. Empty: the
+    /// waiter's client does not report it. Clients report only calls that have waited for a second.
+    std::optional<std::chrono::milliseconds> waiting_since{};
+    /// Time from `waiting_since` to the reply of the server. Set if `waiting_since` is set.
+    std::optional<duration> waiting_for{};
+    /// Time until the timeout of the waiting call. Empty: the call has no timeout, or the waiter's
+    /// client does not report it.
+    std::optional<duration> timeout_left{};
 };
 
 /// The type of the value that the store has under a lock's name.
@@ -99,11 +119,12 @@ struct lock_state {
     std::uint64_t last_token = 0;
     /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
     /// writers that wait while other owners read. If there are very many waiters, the list has only
-    /// the first of them. The list has no other waiters: waiters for other locks, readers and
-    /// Redisson's writers only subscribe to the release.
+    /// the first of them. After these waiters, the list has the waiters that only their clients
+    /// report, with the oldest first (`lock_waiter::registered` is false). The waiters of Redisson
+    /// that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
-    /// Total number of waiters, which may be more than `waiters` contains. Empty if the store does
-    /// not report the number.
+    /// Number of waiters that have an entry at the lock. Empty: the store does not report it. The
+    /// waiters that only their clients report are not counted.
     std::optional<std::size_t> waiting{};
     /// False if nobody holds the fair lock, but the store reserves it for the next waiter. Only one
     /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
@@ -118,6 +139,8 @@ struct lock_list {
     /// One error text for each server that could not be asked. Empty if the locks are on one
     /// server.
     std::vector<std::string> unreachable{};
+    /// Number of requests that `client::list_active()` sent to the store. 0: not counted.
+    std::size_t requests = 0;
 };
 
 } // namespace holdfast

@@ -418,6 +418,15 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
+    /// Returns whether the clients of this store report their holds and waits to it.
+    virtual bool lists_active() const noexcept { return false; }
+
+    /// Implements `client::list_active()`: lists locks whose names begin with `prefix`, from the
+    /// holds and waits that clients report.
+    virtual asio::awaitable<lock_list> list_active(std::string, std::size_t) {
+        co_return lock_list{};
+    }
+
     /// Watches a lock. While the returned object exists, the alarm `wake` rings when the lock may
     /// have become free. Every release rings the alarm, except a release that is announced to one
     /// waiter only, or to nobody (fair and spin locks). Returns null if the store cannot report
@@ -495,6 +504,32 @@ public:
     virtual asio::awaitable<std::vector<finding>> set_up() { co_return std::vector<finding>{}; }
 };
 
+/// A hold of a client, in the list that the client reports to its store.
+struct reported_hold {
+    std::string name; ///< name at the store
+    lock_kind kind;
+    std::uint64_t number; ///< number of the owner
+    time_point since;     ///< when this owner acquired the lock
+    bool renewed;         ///< false: the lease is fixed
+};
+
+/// A waiting call of a client, in the list that the client reports to its store.
+struct reported_wait {
+    std::string name; ///< name at the store
+    lock_kind kind;
+    time_point since;      ///< when the call began
+    time_point give_up_at; ///< timeout of the call; `time_point::max()`: it has none
+};
+
+/// Holds and waits of a client. Each list has the oldest entries, with the oldest first.
+struct client_activity {
+    std::vector<reported_hold> holds{};
+    std::vector<reported_wait> waits{};
+    std::size_t holds_total = 0; ///< number of all holds that are old enough for the list
+    std::size_t waits_total = 0; ///< number of all waits that are old enough for the list
+    bool idle = true;            ///< true: the client has no hold and no waiting call, of any age
+};
+
 /// Objects and settings that a client gives to its store. All references outlive the store.
 struct store_context {
     asio::any_io_executor executor; ///< a strand, or an executor with one thread
@@ -520,6 +555,10 @@ struct store_context {
     /// Returns whether this client has any hold. While it has a hold, the store tries to reconnect
     /// more often. Call the function on the executor.
     std::function<bool()> holds_any{};
+
+    /// Returns the holds and waits of this client that began at `began_by` or earlier, at most
+    /// `limit` of each. Call the function on the executor.
+    std::function<client_activity(time_point began_by, std::size_t limit)> activity{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};

@@ -80,6 +80,13 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
     co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
+asio::awaitable<lock_list> list_active_locks(shared_engine home, std::size_t limit) {
+    inspector& view = home->operators_view();
+    if (view.lists_active())
+        co_return co_await view.list_active(home->how().prefix, limit);
+    co_return co_await list_all(home, "*", limit);
+}
+
 asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
                                             std::string pattern, std::size_t limit) {
     front::must_offer(*home, kind);
@@ -128,6 +135,11 @@ counter_state client::inspect(lock_name name, counter_kind kind) {
 lock_list client::list(std::string pattern, std::size_t limit) {
     return front::wait_for_query(
         engine_, [home = engine_, pattern, limit] { return list_all(home, pattern, limit); });
+}
+
+lock_list client::list_active(std::size_t limit) {
+    return front::wait_for_query(
+        engine_, [home = engine_, limit] { return list_active_locks(home, limit); });
 }
 
 counter_list client::list(counter_kind kind, std::string pattern, std::size_t limit) {

@@ -70,6 +70,8 @@ engine::engine(engine_environment around, options how)
         .announce = how_.announce,
         .revalidate = [this](const auto& which, bool urgent) { revalidate(which, urgent); },
         .holds_any = [this] { return renewal_.watched() > 0; },
+        .activity = [this](time_point began_by,
+                           std::size_t limit) { return activity(began_by, limit); },
         .request_memory = request_memory(how_),
         .at_work = [this] { return store_at_work(); },
         .post =
@@ -82,6 +84,61 @@ engine::~engine() = default;
 
 void engine::revalidate(const std::function<bool(const lock_name&)>& which, bool urgent) {
     renewal_.revalidate(which, urgent);
+}
+
+namespace {
+
+/// Sorts the entries by their age, with the oldest first, and removes those behind `limit`.
+template <typename Entry, typename Since>
+void keep_oldest(std::vector<Entry>& all, std::size_t limit, Since since) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
+    std::partial_sort(all.begin(), all.begin() + count, all.end(),
+                      [&](const Entry& a, const Entry& b) { return since(a) < since(b); });
+    all.erase(all.begin() + count, all.end());
+}
+
+/// Returns whether the call waits for a lock of the store, and not for a counter or for several
+/// locks. The members of several locks have calls of their own.
+bool waits_for_lock(const acquisition& call) {
+    return call.wanted.takes && call.wanted.patient && !call.finished() &&
+           !call.wanted.of->counts() && !call.wanted.of->is_joint();
+}
+
+} // namespace
+
+client_activity engine::activity(time_point began_by, std::size_t limit) const {
+    client_activity found;
+    found.idle = calls_.empty() && renewal_.watched() == 0;
+    std::vector<const held_lock*> holds;
+    renewal_.for_each([&](const held_lock& held) {
+        if (held.granted_at <= began_by)
+            holds.push_back(&held);
+    });
+    std::vector<const acquisition*> waits;
+    for (const acquisition& call : calls_)
+        if (waits_for_lock(call) && call.started_at <= began_by)
+            waits.push_back(&call);
+    found.holds_total = holds.size();
+    found.waits_total = waits.size();
+    keep_oldest(holds, limit, [](const held_lock* held) {
+        return std::pair{held->granted_at, held->what.owner.number};
+    });
+    std::stable_sort(waits.begin(), waits.end(), [](const acquisition* a, const acquisition* b) {
+        return a->started_at < b->started_at;
+    });
+    waits.resize(std::min(limit, waits.size()));
+    for (const held_lock* const held : holds)
+        found.holds.push_back({.name = held->what.name.text,
+                               .kind = held->what.kind,
+                               .number = held->what.owner.number,
+                               .since = held->granted_at,
+                               .renewed = held->renewed()});
+    for (const acquisition* const call : waits)
+        found.waits.push_back({.name = call->name(),
+                               .kind = call->wanted.of->kind,
+                               .since = call->started_at,
+                               .give_up_at = call->wanted.give_up_at});
+    return found;
 }
 
 owner_id engine::new_owner_id(std::uint32_t numbers) {

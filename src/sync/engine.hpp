@@ -374,6 +374,9 @@ public:
     /// Implements client::async_close. The handler runs on the executor.
     void close(closed_handler);
     leftovers left() const;
+    /// Returns the holds and the waiting calls that began at `began_by` or earlier. See
+    /// `store_context::activity`.
+    client_activity activity(time_point began_by, std::size_t limit) const;
 
 private:
     time_point users_time() const noexcept;

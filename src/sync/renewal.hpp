@@ -80,6 +80,12 @@ public:
     bool idle() const { return schedule_.size() == abandoned_; }
     std::size_t watched() const { return schedule_.size(); }
     std::vector<std::shared_ptr<held_lock>> all() const;
+    /// Calls `act` for each hold in the schedule. `act` must not change the schedule.
+    template <typename Act>
+    void for_each(Act act) const {
+        for (const held_lock& held : schedule_)
+            act(held);
+    }
     void stop();
     void let_go_of_clock() noexcept; ///< call it after stop()
 

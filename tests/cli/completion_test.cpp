@@ -26,8 +26,8 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 using word_list = std::vector<std::string>;
 
-const word_list listed_verbs{"run", "ls",   "inspect", "wait",  "unlock", "bench",  "demo",
-                             "ask", "give", "take",    "renew", "latch",  "doctor", "server"};
+const word_list listed_verbs{"run",  "ls",   "inspect", "wait",  "unlock", "bench",  "demo", "ask",
+                             "give", "take", "renew",   "latch", "doctor", "server", "top"};
 
 /// Sources and asks the completion of one shell: $1 is its file, the rest is the command line.
 struct shell_kind {
@@ -139,6 +139,7 @@ TEST_P(OfShell, ValuesOfTypeAndOnLossAreOffered) {
                 UnorderedElementsAre("semaphore", "permits", "latch", "rate"));
     EXPECT_THAT(offered({"holdfast", "unlock", "--type", "t"}), ElementsAre("token"));
     EXPECT_THAT(offered({"holdfast", "ls", "--type", "p"}), ElementsAre("permits"));
+    EXPECT_THAT(offered({"holdfast", "top", "--sort", "h"}), ElementsAre("held"));
     EXPECT_THAT(offered({"holdfast", "run", "--on-loss", "U"}),
                 UnorderedElementsAre("USR1", "USR2"));
 }

@@ -46,8 +46,8 @@ inline void json_has_one_shape(const std::string& url, const std::string& name) 
         EXPECT_TRUE(held.at("held").as_bool());
         const boost::json::value& owner = held.at("owners").at(0);
         EXPECT_EQ(fields_of(owner),
-                  (std::set<std::string>{"owner", "count", "writes", "lease_left_ms", "is_holdfast",
-                                         "client"}));
+                  (std::set<std::string>{"owner", "count", "writes", "lease_left_ms", "held_since",
+                                         "held_ms", "is_holdfast", "client"}));
         EXPECT_EQ(owner.at("lease_left_ms").is_null(), held.at("lease_left_ms").is_null());
         const boost::json::value listed = told({"ls", "--json", name}).at("locks").at(0);
         EXPECT_EQ(fields_of(listed), fields_of_lock);

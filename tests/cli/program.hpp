@@ -97,6 +97,7 @@ inline std::vector<std::vector<std::string>> asking_verbs() {
     return {{"run", "-n", "job", "--", "true"},
             {"ls"},
             {"inspect", "job"},
+            {"top"},
             {"wait", "-w", "0", "job"},
             {"unlock", "--force", "--yes", "job"},
             {"latch", "count", "gate"},

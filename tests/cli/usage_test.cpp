@@ -404,13 +404,15 @@ INSTANTIATE_TEST_SUITE_P(
              "--slots and --rate are not for a quorum"},
         slip{{"ls", "--type", "seat"},
              "'seat' is no type; it can be semaphore, permits, latch or "},
+        slip{{"top", "--sort", "age"}, "'age' is no order; it can be wait, held or name"},
+        slip{{"top", "--count", "3"}, "--count is for --json"},
         slip{{"unlock", "--force", "--yes", "--type", "seat", "job"},
              "'seat' is no type; it can be token, semaphore, permits, latch or rate"}));
 
 class Helps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfVerbs, Helps,
                          ::testing::Values("run", "ls", "inspect", "wait", "unlock", "latch",
-                                           "bench", "demo", "doctor", "server"));
+                                           "bench", "demo", "doctor", "server", "top"));
 
 TEST_P(Helps, TellUsageAndStatuses) {
     const ended told = run({GetParam(), "--help"});
@@ -431,7 +433,7 @@ TEST_P(Helps, KeepWithinALine) {
 class LookingHelps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfLookingVerbs, LookingHelps,
                          ::testing::Values("ls", "inspect", "wait", "unlock", "latch", "bench",
-                                           "doctor"));
+                                           "doctor", "top"));
 
 TEST_P(LookingHelps, TellAnExampleAndWhatIsForPrograms) {
     EXPECT_THAT(run({GetParam(), "--help"}).out,

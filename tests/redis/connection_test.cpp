@@ -29,6 +29,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -410,15 +411,136 @@ TEST_P(ClientKey, IsWrittenAnewByRenewalsAlone) {
     mutex lock{home, "L"};
     lock.lock();
     ASSERT_TRUE(eventually([&] { return writes() == 1; }));
-    time.shift(11s); // a renewal, and no beat is due
+    time.shift(11s); // a renewal, and the hold is listed
     ASSERT_TRUE(eventually([&] { return left("L") > 29s; }));
-    EXPECT_EQ(writes(), 1);
+    ASSERT_TRUE(eventually([&] { return writes() == 2; }));
+    time.shift(11s); // a renewal, and no other write is due
+    ASSERT_TRUE(eventually([&] { return left("L") > 29s; }));
+    EXPECT_EQ(writes(), 2);
     time.shift(11s);
-    EXPECT_TRUE(eventually([&] { return writes() == 2; }));
+    EXPECT_TRUE(eventually([&] { return writes() == 3; }));
     lock.unlock();
+    ASSERT_TRUE(eventually([&] { return writes() == 4; })) << "the hold is not listed any more";
     time.shift(10min);
-    EXPECT_EQ(writes(), 2) << "who does nothing writes nothing";
+    EXPECT_EQ(writes(), 4) << "who does nothing writes nothing";
     home.close();
+}
+
+TEST_P(ClientKey, ListsAHoldThatIsOlderThanASecondUntilItsRelease) {
+    client home{reaching()}, looker{reaching()};
+    mutex lock{home, "L"};
+    const auto held_for = [&] {
+        const std::optional<lock_state> seen = looker.inspect("L");
+        return seen ? seen->owners.at(0).held_for : std::nullopt;
+    };
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return held_for().has_value(); }));
+    EXPECT_GE(*held_for(), 1s);
+    EXPECT_EQ(server().command({"ZRANGE", "holdfast_clients", "0", "-1"}).items.at(0).text,
+              home.id());
+    const lock_list active = looker.list_active();
+    ASSERT_EQ(active.locks.size(), 1u);
+    EXPECT_EQ(active.locks[0].name, "L");
+    EXPECT_TRUE(active.locks[0].owners.at(0).held_since);
+    EXPECT_EQ(active.requests, 4u) << "the index, the lists, the lock and its holder";
+    EXPECT_TRUE(active.complete);
+    EXPECT_TRUE(looker.list().locks.at(0).owners.at(0).held_for);
+    lock.unlock();
+    EXPECT_TRUE(eventually([&] { return !exists("holdfast_clients"); }));
+    EXPECT_TRUE(looker.list_active().locks.empty());
+}
+
+TEST_P(ClientKey, ListsACallThatWaitsLongerThanASecond) {
+    client holder{reaching()}, waits{reaching()}, looker{reaching()};
+    mutex lock{holder, "L"}, of_waiter{waits, "L"};
+    lock.lock();
+    std::thread waiter{[&] {
+        if (of_waiter.try_lock_for(1h))
+            of_waiter.unlock();
+    }};
+    std::optional<lock_state> seen;
+    EXPECT_TRUE(eventually([&] {
+        seen = looker.inspect("L");
+        return seen && seen->waiters.size() == 1 && seen->owners.at(0).held_for;
+    }));
+    lock.unlock();
+    waiter.join();
+    ASSERT_EQ(seen->waiters.size(), 1u);
+    EXPECT_EQ(seen->waiters[0].text, waits.id());
+    EXPECT_FALSE(seen->waiters[0].registered);
+    EXPECT_EQ(seen->waiters[0].kind, "plain");
+    EXPECT_GE(seen->waiters[0].waiting_for, 1s);
+    EXPECT_GT(seen->waiters[0].timeout_left, 50min);
+    EXPECT_EQ(seen->waiters[0].client->pid, runtime::this_process().pid);
+}
+
+TEST_P(ClientKey, ListsTheWaiterOfAFairLockAtItsPlaceInTheQueue) {
+    client holder{reaching()}, waits{reaching()}, looker{reaching()};
+    fair_mutex lock{holder, "F"}, of_waiter{waits, "F"};
+    lock.lock();
+    std::thread waiter{[&] {
+        if (of_waiter.try_lock_for(1h))
+            of_waiter.unlock();
+    }};
+    std::optional<lock_state> seen;
+    EXPECT_TRUE(eventually([&] {
+        seen = looker.inspect("F");
+        return seen && seen->waiters.size() == 1 && seen->waiters[0].waiting_for;
+    }));
+    lock.unlock();
+    waiter.join();
+    ASSERT_EQ(seen->waiters.size(), 1u);
+    EXPECT_TRUE(seen->waiters[0].registered);
+}
+
+TEST_P(ClientKey, ListOfActiveLocksHasOnlyNamesWithThePrefix) {
+    options shop = reaching(), desk = reaching(), all = reaching();
+    shop.prefix = "shop:";
+    desk.prefix = "desk:";
+    client of_shop{std::move(shop)}, of_desk{std::move(desk)}, looker{std::move(all)};
+    mutex in_shop{of_shop, "L"}, in_desk{of_desk, "L"};
+    const std::scoped_lock held{in_shop, in_desk};
+    ASSERT_TRUE(eventually([&] { return looker.list_active().locks.size() == 2; }));
+    const lock_list only = of_shop.list_active();
+    ASSERT_EQ(only.locks.size(), 1u);
+    EXPECT_EQ(only.locks[0].name, "shop:L");
+    EXPECT_FALSE(looker.list_active(1).complete);
+}
+
+TEST_P(ClientKey, WithoutTheRightToTheIndexLocksWorkAndAreShown) {
+    server().command(
+        {"ACL", "SETUSER", "app", "on", ">its", "+@all", "-zadd", "-zrevrangebyscore", "~*", "&*"});
+    client home{reaching("app")};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] {
+        return server().command({"GET", key_of(home)}).text.find("\"holds\"") != std::string::npos;
+    }));
+    EXPECT_FALSE(exists("holdfast_clients"));
+    const std::optional<lock_state> seen = home.inspect("L");
+    ASSERT_TRUE(seen);
+    EXPECT_FALSE(seen->owners.at(0).held_for);
+    EXPECT_THROW((void)home.list_active(), boost::system::system_error);
+    lock.unlock();
+    EXPECT_THAT(told_->of(event_kind::impaired), IsEmpty());
+}
+
+TEST_P(ClientKey, OfAnotherProgramWithOddContentIsSkipped) {
+    const std::string odd = "8743c9c0-0795-8fd5-87fd-6c719a6b4586";
+    client home{reaching()};
+    mutex lock{home, "L"};
+    lock.lock();
+    ASSERT_TRUE(eventually([&] { return exists("holdfast_clients"); }));
+    for (const std::string& name : {odd, std::string{"no uuid"}, std::string(36, 'x')})
+        server().command({"ZADD", "holdfast_clients", "99999999999999", name});
+    for (const char* const text :
+         {"no JSON", "[]", "{\"holds\": 7, \"waits\": {}}",
+          "{\"holds\": [7, {}, {\"name\": 1}, {\"name\": \"L\", \"since\": \"x\"}]}",
+          "{\"waits\": [{\"name\": \"other\", \"since\": {}, \"deadline\": []}]}"}) {
+        server().command({"SET", "holdfast_client:" + odd, text});
+        EXPECT_EQ(home.list_active().locks.size(), 1u) << text;
+    }
+    lock.unlock();
 }
 
 TEST_P(ClientKey, ThatMayNotBeWrittenIsToldOnceAndFailsNoLock) {

@@ -52,6 +52,7 @@ TEST_F(StrangeAnswers, ToEachScriptEndTheConnection) {
         [&] { return failure_of(inspector_.describe("L")); },
         [&] { return failure_of(inspector_.list("*", 1)); },
         [&] { return failure_of(redis::read_clients(node_, one)); },
+        [&] { return failure_of(redis::read_active_clients(node_)); },
         [&] { return failure_of(fenced()->look()); },
         [&] { return failure_of(inspector_.last_token("L")); },
     };

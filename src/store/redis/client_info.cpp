@@ -25,14 +25,73 @@ constexpr std::size_t uuid_size = 36;
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
-std::optional<client_info> client_info_in(const reply& said) {
+/// Key of the index of the clients that list holds or waits. It is a sorted set.
+constexpr std::string_view index_key = "holdfast_clients";
+
+/// Maximum number of clients whose reports are read, and of clients in one request.
+constexpr std::size_t clients_max = 1000, clients_at_once = 50;
+
+/// Maximum number of holds, and of waits, that a client lists.
+constexpr std::size_t entries_max = 100;
+
+/// Age from which a hold or a wait is listed, and the time between two looks for changes.
+constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
+
+std::string_view word_for(lock_kind kind) {
+    switch (kind) {
+    case lock_kind::plain:
+        return "plain";
+    case lock_kind::spin:
+        return "spin";
+    case lock_kind::fenced:
+        return "fenced";
+    case lock_kind::fair:
+        return "fair";
+    case lock_kind::read:
+        return "read";
+    case lock_kind::write:
+        return "write";
+    case lock_kind::token:
+        return "token";
+    case lock_kind::permit:
+        return "permit";
+    }
+    return "plain"; // no other kind exists
+}
+
+std::optional<duration> entry_time(const reply& word) {
+    const std::int64_t number = integer(word);
+    return number >= 0 ? std::optional{duration{number}} : std::nullopt;
+}
+
+/// Number of words for each hold or wait in the reply of read_clients.
+constexpr std::size_t words_per_entry = 5;
+
+const std::vector<reply>& entries_in(const reply& list) {
+    const std::vector<reply>& words = items(list);
+    if (words.size() % words_per_entry != 0)
+        throw_unexpected_answer();
+    return words;
+}
+
+std::optional<seen_client> client_in(const reply& said) {
     const std::vector<reply>& words = items(said);
     if (words.empty())
         return std::nullopt;
-    if (words.size() != 5)
+    if (words.size() != 7)
         throw_unexpected_answer();
-    return client_info{text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
-                       std::chrono::seconds{integer(words[4])}};
+    seen_client seen;
+    seen.info = {text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
+                 std::chrono::seconds{integer(words[4])}};
+    const std::vector<reply>& holds = entries_in(words[5]);
+    for (std::size_t i = 0; i < holds.size(); i += words_per_entry)
+        seen.holds.push_back({text(holds[i]), text(holds[i + 1]), text(holds[i + 2]),
+                              entry_time(holds[i + 3]), entry_time(holds[i + 4])});
+    const std::vector<reply>& waits = entries_in(words[6]);
+    for (std::size_t i = 0; i < waits.size(); i += words_per_entry)
+        seen.waits.push_back({text(waits[i]), text(waits[i + 1]), entry_time(waits[i + 2]),
+                              entry_time(waits[i + 3]), entry_time(waits[i + 4])});
+    return seen;
 }
 
 void check_announced(const reply& said) {
@@ -53,27 +112,82 @@ std::string client_key(const std::array<std::uint8_t, 16>& client) {
     return std::string{key_prefix}.append(to_string(owner_id{client, 0}), 0, uuid_size);
 }
 
-asio::awaitable<void> announce_client(node& server, std::string key, client_info info,
+namespace {
+
+bool lists_any(const client_activity& activity) {
+    return !activity.holds.empty() || !activity.waits.empty();
+}
+
+/// Appends the holds and waits to the arguments of announce_client.
+void add_entries(std::vector<argument>& to, const client_report& from) {
+    const auto age = [&](time_point since) {
+        return std::max(from.now - since, duration{}).count();
+    };
+    for (const reported_hold& each : from.activity.holds)
+        to.insert(to.end(), {std::string_view{each.name}, word_for(each.kind),
+                             static_cast<std::int64_t>(each.number), age(each.since),
+                             std::int64_t{each.renewed}});
+    for (const reported_wait& each : from.activity.waits) {
+        const bool has_timeout = each.give_up_at != time_point::max();
+        to.insert(to.end(), {std::string_view{each.name}, word_for(each.kind), age(each.since),
+                             has_timeout ? std::max(each.give_up_at - from.now, duration{}).count()
+                                         : std::int64_t{-1}});
+    }
+}
+
+/// Writes the client's entry in the index of a cluster. An error is ignored, because only operators
+/// need the index, and the next write tries again.
+asio::awaitable<void> write_index(node& server, const client_report& report, duration kept) {
+    const std::string_view keys[] = {index_key};
+    const std::int64_t ms = lists_any(report.activity) ? kept.count() : 0;
+    const argument arguments[] = {std::string_view{report.name_in_index}, ms};
+    try {
+        const reply answer = co_await server.call(scripts::index_client, keys, arguments);
+        checked(server, answer, check_announced);
+    } catch (const boost::system::system_error&) {
+        co_return;
+    }
+}
+
+} // namespace
+
+asio::awaitable<void> announce_client(node& server, std::string key, client_report report,
                                       duration kept) {
+    const bool writes_index = !report.name_in_index.empty();
+    // In a cluster, the index and the client's key are in different slots.
+    const bool in_one = writes_index && !server.is_sharded();
     const std::string_view keys[] = {key};
-    const argument arguments[] = {kept.count(), info.host,  info.pid,
-                                  info.program, info.label, info.since.count()};
+    std::vector<argument> arguments{kept.count(),
+                                    report.info.host,
+                                    report.info.pid,
+                                    report.info.program,
+                                    report.info.label,
+                                    report.info.since.count(),
+                                    in_one ? index_key : std::string_view{},
+                                    report.name_in_index,
+                                    static_cast<std::int64_t>(report.activity.holds_total),
+                                    static_cast<std::int64_t>(report.activity.waits_total),
+                                    static_cast<std::int64_t>(report.activity.holds.size())};
+    add_entries(arguments, report);
     const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
     checked(server, answer, check_announced);
+    if (writes_index && !in_one)
+        co_await write_index(server, report, kept);
 }
 
 namespace {
 
-/// Reads the descriptions of clients. All their keys must be in one slot.
-asio::awaitable<std::vector<std::optional<client_info>>>
-read_some(node& server, const std::vector<std::string>& clients) {
+/// Reads the reports of clients. All their keys must be in one slot.
+asio::awaitable<std::vector<std::optional<seen_client>>>
+read_some(node& server, const std::vector<std::string>& clients, bool with_entries) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
-    const reply answer = co_await server.call(scripts::read_clients, keys, {});
+    const argument arguments[] = {std::int64_t{with_entries}};
+    const reply answer = co_await server.call(scripts::read_clients, keys, arguments);
     const auto read = [&clients](const reply& said) {
-        std::vector<std::optional<client_info>> infos;
+        std::vector<std::optional<seen_client>> seen;
         for (const reply& each : items(said, clients.size()))
-            infos.push_back(client_info_in(each));
-        return infos;
+            seen.push_back(client_in(each));
+        return seen;
     };
     co_return checked(server, answer, read);
 }
@@ -85,21 +199,78 @@ read_clients(node& server, std::vector<std::string> clients) {
     std::map<std::string, std::optional<client_info>> known;
     const std::vector<std::vector<std::string>> groups = by_slot(server, clients);
     for (const std::vector<std::string>& some : groups) {
-        std::vector<std::optional<client_info>> infos;
+        std::vector<std::optional<seen_client>> seen(some.size());
         try {
-            infos = co_await read_some(server, some);
+            seen = co_await read_some(server, some, false);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
                 throw; // one unreachable server of several is not a failure
         }
-        for (std::size_t i = 0; i < infos.size(); ++i)
-            known[some[i]] = std::move(infos[i]);
+        for (std::size_t i = 0; i < seen.size(); ++i)
+            if (seen[i])
+                known[some[i]] = std::move(seen[i]->info);
     }
     std::vector<std::optional<client_info>> all;
     all.reserve(clients.size());
     for (const std::string& each : clients)
         all.push_back(known[each]);
     co_return all;
+}
+
+namespace {
+
+/// Returns the keys of the clients in the index.
+asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
+    const std::string_view keys[] = {index_key};
+    const argument arguments[] = {static_cast<std::int64_t>(clients_max)};
+    const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
+    const auto read = [](const reply& said) {
+        std::vector<std::string> found;
+        for (const reply& each : items(said)) // another program may have written the index
+            if (text(each).size() == uuid_size && text(each).substr(mark_at, mark.size()) == mark)
+                found.push_back(std::string{key_prefix} + text(each));
+        return found;
+    };
+    co_return checked(server, answer, read);
+}
+
+/// Divides the keys into groups, one for each request.
+std::vector<std::vector<std::string>> requests_for(const node& server,
+                                                   std::vector<std::string> keys) {
+    std::vector<std::vector<std::string>> all;
+    for (std::vector<std::string>& some : by_slot(server, std::move(keys)))
+        for (std::size_t i = 0; i < some.size(); i += clients_at_once) {
+            const std::size_t end = std::min(some.size(), i + clients_at_once);
+            all.emplace_back(some.begin() + static_cast<std::ptrdiff_t>(i),
+                             some.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+    return all;
+}
+
+} // namespace
+
+asio::awaitable<active_clients> read_active_clients(node& server) {
+    active_clients found{.requests = 1};
+    std::vector<std::string> keys = co_await keys_in_index(server);
+    found.complete = keys.size() < clients_max;
+    for (const std::vector<std::string>& some : requests_for(server, std::move(keys))) {
+        std::vector<std::optional<seen_client>> seen;
+        try {
+            ++found.requests;
+            seen = co_await read_some(server, some, true);
+        } catch (const boost::system::system_error& why) {
+            if (!server.is_sharded() || why.code() != errc::unreachable)
+                throw; // one unreachable server of several is not a failure
+            found.complete = false;
+        }
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            if (!seen[i])
+                continue; // the key has expired
+            seen[i]->uuid = some[i].substr(key_prefix.size());
+            found.clients.push_back(std::move(*seen[i]));
+        }
+    }
+    co_return found;
 }
 
 namespace {
@@ -122,7 +293,76 @@ presence_refresh::presence_refresh(node& server, store_context context)
     , key_{client_key(context_.client)}
     , info_{remote::client_info_of(context_)} {}
 
+namespace {
+
+bool is_same(const client_activity& a, const client_activity& b) {
+    const auto is_same_hold = [](const reported_hold& one, const reported_hold& other) {
+        return one.number == other.number && one.since == other.since &&
+               one.renewed == other.renewed;
+    };
+    const auto is_same_wait = [](const reported_wait& one, const reported_wait& other) {
+        return one.since == other.since && one.kind == other.kind && one.name == other.name;
+    };
+    return a.holds_total == b.holds_total && a.waits_total == b.waits_total &&
+           std::ranges::equal(a.holds, b.holds, is_same_hold) &&
+           std::ranges::equal(a.waits, b.waits, is_same_wait);
+}
+
+} // namespace
+
+void presence_refresh::follow() {
+    if (context_.activity && !denied_ && !following_.exchange(true))
+        runtime::run_in_background(context_, follow_changes(shared_from_this()));
+}
+
+asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_refresh> self) {
+    if (self->server_) {
+        const std::unique_ptr<alarm> next_look = self->context_.time.make_alarm();
+        self->next_look_ = next_look.get();
+        do
+            co_await next_look->wait_until(self->context_.time.now() + look_period);
+        while (self->server_ && self->write_changes());
+        self->next_look_ = nullptr;
+    }
+    self->following_ = false;
+}
+
+/// Writes the client's key if the list of holds and waits has changed, or if the key must be
+/// written again before it expires. Returns whether the loop goes on.
+bool presence_refresh::write_changes() {
+    if (denied_ || ending_)
+        return false;
+    const time_point now = context_.time.now();
+    const client_activity current = context_.activity(now - listed_age, entries_max);
+    const bool is_due = lists_any(current) && now.time_since_epoch().count() >= due_at_;
+    if (is_due || !is_same(current, written_)) {
+        kept_ = std::max(kept_min.count(), kept_.load());
+        due_at_ = now.time_since_epoch().count() + kept_ / writes_while_kept;
+        start_writing(duration{kept_});
+    }
+    return !current.idle || lists_any(current);
+}
+
+/// Returns the content of the next write, and remembers it as written.
+client_report presence_refresh::make_report(duration kept) {
+    client_report made{.info = info_, .now = context_.time.now()};
+    if (kept > duration::zero() && context_.activity)
+        made.activity = context_.activity(made.now - listed_age, entries_max);
+    written_ = made.activity;
+    const bool lists = lists_any(made.activity);
+    if (std::exchange(is_indexed_, lists) || lists)
+        made.name_in_index = key_.substr(key_prefix.size());
+    return made;
+}
+
+void presence_refresh::stop() noexcept {
+    server_ = nullptr;
+    if (next_look_)
+        next_look_->ring();
+}
+
 void presence_refresh::refresh(duration lease, time_point now) {
+    follow();
     const duration::rep kept = std::max({lease.count(), kept_min.count(), kept_.load()});
     const duration::rep moment = now.time_since_epoch().count();
     if (kept == kept_ && moment < due_at_)
@@ -139,9 +379,12 @@ void presence_refresh::start_writing(duration kept) {
 asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self,
                                               duration kept) {
     try {
-        if (self->server_)
-            co_await announce_client(*self->server_, self->key_, self->info_, kept);
+        if (self->server_) {
+            client_report report = self->make_report(kept);
+            co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+        }
     } catch (const boost::system::system_error& why) {
+        self->written_ = {}; // the loop then writes the list again
         self->note(why);
     }
     if (kept == duration::zero() && self->ended_)
@@ -151,7 +394,7 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
 // Reports to the user's observer, only once, that the user has no permission to write the client's
 // key. After any other error, the next call of refresh() tries again.
 void presence_refresh::note(const boost::system::system_error& why) {
-    if (why.code() != store_errc::no_permission || !server_ || std::exchange(denied_, true))
+    if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;
     constexpr std::string_view text =
         "this client may not write who it is: whoever asks who holds its locks learns a number (to "
@@ -169,6 +412,7 @@ void presence_refresh::note(const boost::system::system_error& why) {
 asio::awaitable<void> presence_refresh::end() {
     if (kept_ == 0 || denied_)
         co_return;
+    ending_ = true;
     const std::unique_ptr<alarm> ended = context_.time.make_alarm();
     ended_ = ended.get();
     kept_ = due_at_ =

@@ -24,20 +24,66 @@ namespace holdfast::redis {
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
+/// Content of a client's key: its description, and its holds and waits.
+struct client_report {
+    client_info info;
+    client_activity activity{};
+    time_point now{}; ///< time of `activity`
+    /// Name of the client in the index of clients. If it is empty, the index stays unchanged.
+    std::string name_in_index{};
+};
+
 /// Writes the client's description with the TTL `kept`. If `kept` is zero, deletes its key instead.
-asio::awaitable<void> announce_client(node&, std::string key, client_info, duration kept);
+/// If `name_in_index` is set, also writes the client's entry in the index. The entry exists while
+/// the report lists any hold or wait.
+asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
+
+/// A hold that a client has reported.
+struct seen_hold {
+    std::string name, kind, number;
+    std::optional<duration> since, age; ///< time since 1970, on the server's clock, and the age
+};
+
+/// A waiting call that a client has reported.
+struct seen_wait {
+    std::string name, kind;
+    std::optional<duration> since, age; ///< time since 1970, on the server's clock, and the age
+    std::optional<duration> timeout_left;
+};
+
+/// Report of a client, as the server returned it.
+struct seen_client {
+    std::string uuid;
+    client_info info;
+    std::vector<seen_hold> holds;
+    std::vector<seen_wait> waits;
+};
 
 /// Reads descriptions, in the order of the keys. An entry is empty if the client has written no
 /// description, or if its server could not be asked.
 asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
                                                                       std::vector<std::string>);
 
+/// Reports of all clients that list holds or waits.
+struct active_clients {
+    std::vector<seen_client> clients{};
+    bool complete = true; ///< false: there were too many clients, or a server could not be asked
+    std::size_t requests = 0; ///< number of requests that were sent
+};
+
+/// Reads the reports of the clients in the index.
+asio::awaitable<active_clients> read_active_clients(node&);
+
 /// Writes a description of this client to the server, while the client holds locks there.
 ///
-/// The class has no timer. Each grant and each renewal calls refresh(). If a write is due, the
-/// client's key is written again. The write runs at the same time as requests about locks, and
-/// never delays them. An idle client therefore writes nothing, and its key expires. An error of a
-/// write never makes a lock fail.
+/// Each grant and each renewal calls refresh(). If a write is due, the client's key is written
+/// again. The write runs at the same time as requests about locks, and never delays them. An error
+/// of a write never makes a lock fail.
+///
+/// A loop runs while the client has a hold or a waiting call. Once a second, it compares the list
+/// of holds and waits with the written list, and writes the key again after a change. The list has
+/// only entries that are older than a second, so shorter holds and waits cause no write. An idle
+/// client has no loop and writes nothing, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
     /// `server`, and all objects that `context` refers to, must live until stop() is called.
@@ -47,14 +93,21 @@ public:
     /// due, the call costs only two comparisons. Thread-safe.
     void refresh(duration lease, time_point now);
 
+    /// Starts the loop that writes the list of holds and waits, unless it runs already. Call it for
+    /// each request for a lock. Thread-safe.
+    void follow();
+
     /// Deletes this client's key. Waits a short time for the server's reply.
     asio::awaitable<void> end();
 
     /// After this call, the object sends nothing more to the server.
-    void stop() noexcept { server_ = nullptr; }
+    void stop() noexcept;
 
 private:
     static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept);
+    static asio::awaitable<void> follow_changes(std::shared_ptr<presence_refresh>);
+    bool write_changes();
+    client_report make_report(duration kept);
     void start_writing(duration kept);
     void note(const boost::system::system_error&);
 
@@ -64,8 +117,13 @@ private:
     const client_info info_;
     std::atomic<duration::rep> kept_ = 0; ///< TTL of the last write in ms; 0 if never written
     std::atomic<duration::rep> due_at_ = 0;
-    alarm* ended_ = nullptr; ///< alarm of the caller that waits in end()
-    bool denied_ = false;
+    alarm* ended_ = nullptr;     ///< alarm of the caller that waits in end()
+    alarm* next_look_ = nullptr; ///< alarm of the loop in follow_changes()
+    std::atomic<bool> following_ = false;
+    std::atomic<bool> denied_ = false;
+    bool ending_ = false;       ///< end() was called
+    bool is_indexed_ = false;   ///< the index may have an entry of this client
+    client_activity written_{}; ///< holds and waits in the last write
 };
 
 } // namespace holdfast::redis

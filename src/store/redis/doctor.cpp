@@ -931,10 +931,9 @@ private:
             co_return;
         const std::string key = client_key(context_.client) + ":doctor";
         try {
-            co_await announce_client(server_, key, remote::client_info_of(context_),
-                                     trial_.lease_time);
-            co_await announce_client(server_, key, remote::client_info_of(context_),
-                                     duration::zero());
+            const client_report report{.info = remote::client_info_of(context_)};
+            co_await announce_client(server_, key, report, trial_.lease_time);
+            co_await announce_client(server_, key, report, duration::zero());
             add(severity::fine, "identity",
                 "Clients can store a description of themselves, which shows who holds a lock.");
         } catch (const boost::system::system_error& why) {

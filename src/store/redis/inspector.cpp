@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -272,6 +273,14 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     return {keys.begin(), keys.end()};
 }
 
+/// Returns whether locks are still shown after this error of a request for the clients' reports. An
+/// ACL may forbid the request, another program may use the key of the index, or in a cluster the
+/// server of the index may be unreachable.
+bool may_be_without_reports(const boost::system::system_error& why) {
+    return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
+           why.code() == store_errc::wrong_type || why.code() == errc::unreachable;
+}
+
 /// Reads the descriptions of clients if possible. An ACL may forbid the read, or one request may be
 /// unable to read several keys (CROSSSLOT). The user then gets the owners without descriptions.
 asio::awaitable<std::vector<std::optional<client_info>>>
@@ -279,7 +288,7 @@ read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
         co_return co_await read_clients(server, keys);
     } catch (const boost::system::system_error& why) {
-        if (why.code() != store_errc::no_permission && why.code() != store_errc::other)
+        if (!may_be_without_reports(why))
             throw;
     }
     co_return std::vector<std::optional<client_info>>(keys.size());
@@ -536,12 +545,159 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
     co_return seen;
 }
 
+namespace {
+
+/// Returns whether the owner of the lock is the hold with this number of the client.
+bool is_owner(const lock_owner& owner, const seen_client& client, const seen_hold& hold) {
+    const std::string text = client.uuid + ":" + hold.number;
+    return owner.text == text || owner.text == text + std::string{write_mark};
+}
+
+/// Returns the registered waiter that the reported wait belongs to, or null. A report has no owner
+/// number. So the oldest wait of a client belongs to its first entry in the queue.
+lock_waiter* registered_waiter(lock_state& lock, const seen_client& client, const seen_wait& wait) {
+    if (wait.kind != "fair" && wait.kind != "write")
+        return nullptr;
+    for (lock_waiter& each : lock.waiters)
+        if (each.registered && !each.waiting_since && each.text.starts_with(client.uuid + ":"))
+            return &each;
+    return nullptr;
+}
+
+void add_hold(lock_state& lock, const seen_client& client, const seen_hold& hold) {
+    for (lock_owner& owner : lock.owners) {
+        if (!is_owner(owner, client, hold))
+            continue;
+        owner.held_since = hold.since;
+        owner.held_for = hold.age;
+    }
+}
+
+void add_wait(lock_state& lock, const seen_client& client, const seen_wait& wait) {
+    lock_waiter* waiter = registered_waiter(lock, client, wait);
+    if (!waiter)
+        waiter = &lock.waiters.emplace_back(lock_waiter{
+            .text = client.uuid, .is_holdfast = true, .client = client.info, .registered = false});
+    waiter->kind = wait.kind;
+    waiter->waiting_since = wait.since;
+    waiter->waiting_for = wait.age;
+    waiter->timeout_left = wait.timeout_left;
+}
+
+} // namespace
+
+void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>& clients) {
+    std::map<std::string_view, lock_state*> by_name;
+    for (lock_state& each : locks)
+        if (each.kind != key_kind::other)
+            by_name.emplace(each.name, &each);
+    for (const seen_client& client : clients) {
+        for (const seen_hold& hold : client.holds)
+            if (const auto found = by_name.find(hold.name); found != by_name.end())
+                add_hold(*found->second, client, hold);
+        for (const seen_wait& wait : client.waits)
+            if (const auto found = by_name.find(wait.name); found != by_name.end())
+                add_wait(*found->second, client, wait);
+    }
+    for (const auto& [name, lock] : by_name) {
+        const auto reported = std::ranges::find(lock->waiters, false, &lock_waiter::registered);
+        std::ranges::stable_sort(reported, lock->waiters.end(), std::ranges::greater{},
+                                 [](const lock_waiter& each) { return each.waiting_for; });
+    }
+}
+
+namespace {
+
+/// Reads the reports of clients, and adds them to the states of the locks. If the reports cannot be
+/// read, the states stay as they are.
+asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
+    const bool any_lock = std::ranges::any_of(
+        locks, [](const lock_state& each) { return each.kind != key_kind::other; });
+    if (!any_lock)
+        co_return;
+    try {
+        const active_clients active = co_await read_active_clients(server);
+        add_activity(locks, active.clients);
+    } catch (const boost::system::system_error& why) {
+        if (!may_be_without_reports(why))
+            throw;
+    }
+}
+
+/// Greatest age of the waits and of the holds that clients report for a name.
+struct name_ages {
+    duration waits{-1}, holds{-1};
+};
+
+/// Returns the names that begin with `prefix`. Those with the oldest waits come first, then those
+/// with the oldest holds.
+std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
+                                      const std::string& prefix) {
+    std::map<std::string, name_ages> found;
+    const auto note = [&](const std::string& name, duration name_ages::*which,
+                          const std::optional<duration>& age) {
+        if (!name.starts_with(prefix))
+            return;
+        duration& oldest = found[name].*which;
+        oldest = std::max(oldest, age.value_or(duration{}));
+    };
+    for (const seen_client& client : clients) {
+        for (const seen_hold& hold : client.holds)
+            note(hold.name, &name_ages::holds, hold.age);
+        for (const seen_wait& wait : client.waits)
+            note(wait.name, &name_ages::waits, wait.age);
+    }
+    std::vector<std::pair<std::string, name_ages>> sorted{found.begin(), found.end()};
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& each) {
+        return std::pair{each.second.waits, each.second.holds};
+    });
+    std::vector<std::string> names;
+    names.reserve(sorted.size());
+    for (auto& each : sorted)
+        names.push_back(std::move(each.first));
+    return names;
+}
+
+/// Sorts the locks in the order of the names.
+void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& names) {
+    std::map<std::string_view, std::size_t> position;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        position.emplace(names[i], i);
+    std::ranges::stable_sort(locks, {},
+                             [&](const lock_state& each) { return position[each.name]; });
+}
+
+} // namespace
+
+asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::size_t limit) {
+    const active_clients active = co_await read_active_clients(server_);
+    std::vector<std::string> names = names_by_age(active.clients, prefix);
+    lock_list all{.complete = active.complete && names.size() <= limit,
+                  .requests = active.requests};
+    names.resize(std::min(names.size(), limit));
+    for (std::span<const std::string> rest{names}; !rest.empty();) {
+        const auto some = rest.first(std::min(rest.size(), described_at_once_max));
+        std::vector<std::string> batch{some.begin(), some.end()};
+        rest = rest.subspan(some.size());
+        all.requests += by_slot(server_, batch).size();
+        std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
+        all.requests += by_slot(server_, clients_of(described)).size();
+        for (lock_state& each : described)
+            if (each.kind != key_kind::other)
+                all.locks.push_back(std::move(each));
+    }
+    add_activity(all.locks, active.clients);
+    sort_like(all.locks, names);
+    co_return all;
+}
+
 asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name name) {
     std::vector<std::string> one;
     one.push_back(std::move(name.text));
     std::vector<lock_state> found = co_await describe_locks(server_, std::move(one));
     if (found.empty())
         co_return std::nullopt;
+    co_await add_reports(server_, found);
     co_return std::move(found.front());
 }
 
@@ -559,6 +715,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
+    co_await add_reports(server_, all.locks);
     co_return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include "redis/client/resp.hpp"
 #include "redis/node.hpp"
+#include "store/redis/client_info.hpp"
 #include "store/redis/lock_requests.hpp"
 
 #include <holdfast/counters.hpp>
@@ -43,6 +44,9 @@ inline constexpr std::size_t described_at_once_max = 100;
 /// Returns the state of each name that exists. The states contain the descriptions of the clients.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
+/// Adds the holds and waits that clients have reported to the states of the locks.
+void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>&);
+
 /// Returns the state that the server's reply describes. The result is empty if the key does not
 /// exist any more. Does no I/O.
 std::optional<lock_state> lock_state_in(std::string name, const reply& told);
@@ -61,6 +65,8 @@ public:
     asio::awaitable<forced> force_kind(lock_name, lock_kind) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
+    bool lists_active() const noexcept override { return true; }
+    asio::awaitable<lock_list> list_active(std::string prefix, std::size_t limit) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:

@@ -156,6 +156,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     missing_permissions_.note(want_, got);
     note_place(got);
     note_whether_busy(got);
+    if (presence_)
+        presence_->follow();
     if (presence_ && (got.said == verdict::granted || got.queued))
         presence_->refresh(want_.lease_time, got.received_at);
     const auto leave_again = [this] { return how_.release(server_, want_); };

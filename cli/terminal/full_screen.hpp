@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A terminal that a verb uses as a whole: it draws all lines, and reads single keys.
+#pragma once
+
+#include <holdfast/time.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <termios.h>
+
+namespace cli {
+
+/// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows a
+/// second screen, and keys are read one by one. The destructor restores the terminal. Ctrl-C,
+/// SIGTERM and SIGHUP are read as `key::quit`, so that they restore the terminal, too. There can be
+/// only one object at a time.
+class full_screen {
+public:
+    full_screen();
+    full_screen(const full_screen&) = delete;
+    ~full_screen();
+
+    /// Returns whether stdin and stdout are a terminal that can show a full screen.
+    static bool is_possible();
+
+    struct dimensions {
+        std::size_t columns, rows;
+    };
+    dimensions size() const;
+
+    /// Draws the lines. Lines that do not fit are left out, and a long line is cut. The line with
+    /// the index `marked` is shown in inverse colours.
+    void draw(const std::vector<std::string>& lines, std::optional<std::size_t> marked);
+
+    enum class key { none, up, down, enter, escape, backspace, quit, character };
+    struct pressed {
+        key which = key::none;
+        char letter = 0; ///< set if `which` is `character`
+    };
+
+    /// Waits for a key until the given time. Returns `key::none` if no key was pressed, or if the
+    /// program was stopped and continued.
+    pressed read_key(holdfast::time_point until);
+
+private:
+    void enter();
+    void leave();
+    pressed next_key();
+
+    termios before_{};
+    std::string typed_; ///< bytes that were read and not yet used
+};
+
+} // namespace cli

@@ -1,0 +1,9 @@
+-- Returns the names of the clients that list holds or waits, from the index of clients. The clients
+--   that wrote their keys last come first.
+-- KEYS: the index. ARGV: greatest number of names.
+-- Returns the names. Redisson has no such script.
+-- uses: deadline
+
+local now = math.floor(clock_and_whether_late(0) / 1000)
+return redis.call('zrevrangebyscore', KEYS[1], '+inf', string.format('%.0f', now), 'limit', 0,
+                  ARGV[1])
