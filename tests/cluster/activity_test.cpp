@@ -22,7 +22,7 @@ using support::redis_cluster;
 
 class ClusterActivity : public support::on_each_topology<redis_cluster> {
 protected:
-    options how() { return {.store = redis::make_store(servers().client_options())}; }
+    holdfast::options how() { return {.store = redis::make_store(servers().client_options())}; }
 };
 HOLDFAST_ON_EACH_SERVER(ClusterActivity);
 

@@ -217,6 +217,7 @@ TEST_P(LeastPrivilege, EachRightThatIsTakenAwayIsNamed) {
           "~holdfast_writers:app:*", "&redisson_rwlock:{app:*", "&redisson_rwlock:app:*",
           "&holdfast_asked:{app:*", "&holdfast_asked:app:*"})
         silent.emplace_back(shared);
+    silent.emplace_back("~holdfast_clients"); // only the times of holds and waits are missing then
     // Of a direct hand-off alone: without them, clients wait as if it were off; see below.
     silent.insert(silent.end(), of_hand_off.begin(), of_hand_off.end());
     for (const std::string& taken : all_) {
@@ -264,6 +265,38 @@ TEST_P(LeastPrivilege, WithoutTheRightsForWishesOnlyWishesAreLost) {
     held.unlock(outcome);
     EXPECT_EQ(outcome, error_code{});
     EXPECT_THAT(told_->of(event_kind::disconnected), IsEmpty());
+}
+
+TEST_P(LeastPrivilege, IsEnoughToListActiveLocks) {
+    grant(all_);
+    client holder = connect(), looker = connect();
+    mutex lock{holder, "app:stock"};
+    const std::scoped_lock held{lock};
+    EXPECT_TRUE(support::eventually([&] {
+        const lock_list seen = looker.list_active();
+        return seen.locks.size() == 1 && seen.locks[0].owners.at(0).held_for;
+    }));
+}
+
+TEST_P(LeastPrivilege, WithoutTheIndexOfClientsOnlyTheListOfActiveLocksIsRefused) {
+    acl_rules rest = all_;
+    std::erase(rest, "~holdfast_clients");
+    grant(rest);
+    EXPECT_THAT(all_that_is_said("app:stock"), IsEmpty());
+    client holder = connect(), looker = connect();
+    mutex lock{holder, "app:stock"};
+    const std::scoped_lock held{lock};
+    EXPECT_TRUE(support::eventually([&] {
+        const std::string key = "holdfast_client:" + holder.id();
+        return server().command({"GET", key}).text.find("\"holds\"") != std::string::npos;
+    })) << "the client still describes itself";
+    const std::optional<lock_state> seen = looker.inspect("app:stock");
+    ASSERT_TRUE(seen);
+    EXPECT_TRUE(seen->owners.at(0).client);
+    EXPECT_FALSE(seen->owners.at(0).held_for);
+    const support::thrown why = thrown_by([&] { (void)looker.list_active(); });
+    EXPECT_EQ(why.code, errc::refused);
+    EXPECT_THAT(why.text, HasSubstr("~holdfast_clients"));
 }
 
 TEST_P(LeastPrivilege, IsEnoughForADirectHandOff) {

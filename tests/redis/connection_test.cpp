@@ -426,6 +426,55 @@ TEST_P(ClientKey, IsWrittenAnewByRenewalsAlone) {
     home.close();
 }
 
+/// What a lock and unlock, and a wait of 200 ms, have sent to the server.
+struct sent_requests {
+    std::int64_t of_pair, of_wait;
+};
+
+TEST_P(ClientKey, ShortHoldsAndWaitsSendNoRequestsForTheList) {
+    const auto scripts = [this] {
+        std::int64_t sum = 0;
+        const std::string all = server().command({"INFO", "commandstats"}).text;
+        for (const std::string word : {"cmdstat_evalsha:calls=", "cmdstat_eval:calls="})
+            if (const std::size_t at = all.find(word); at != all.npos)
+                sum += std::stoll(all.substr(at + word.size()));
+        return sum;
+    };
+    const auto requests = [&](bool announces) {
+        support::loop_thread loop;
+        support::shifted_clock time{loop.io().get_executor()};
+        options how = reaching(), of_waiter = reaching();
+        how.executor_is_serial = of_waiter.executor_is_serial = true;
+        how.announce = of_waiter.announce = announces;
+        client holder{loop.io().get_executor(), time, std::move(how)};
+        client waits{loop.io().get_executor(), time, std::move(of_waiter)};
+        mutex lock{holder, "L"}, same{waits, "L"};
+        { const std::scoped_lock held{same}; } // now the server knows the scripts and the clients
+        { const std::scoped_lock held{lock}; }
+        (void)holder.inspect("other");
+        EXPECT_TRUE(eventually([&] { return !announces || exists(key_of(holder)); }));
+        EXPECT_TRUE(eventually([&] { return !announces || exists(key_of(waits)); }));
+        const std::int64_t at_first = scripts();
+        { const std::scoped_lock held{lock}; }
+        time.shift(5s);
+        (void)holder.inspect("other"); // runs after the tasks that are due
+        const std::int64_t after_pair = scripts();
+        server().command({"HSET", "L", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"});
+        EXPECT_FALSE(same.try_lock_for(200ms));
+        time.shift(5s);
+        (void)holder.inspect("other");
+        const std::int64_t after_wait = scripts();
+        server().command({"DEL", "L"});
+        waits.close();
+        holder.close();
+        return sent_requests{after_pair - at_first, after_wait - after_pair};
+    };
+    const sent_requests with = requests(true), without = requests(false);
+    EXPECT_EQ(with.of_pair, 3) << "lock, unlock and inspect";
+    EXPECT_EQ(with.of_pair, without.of_pair);
+    EXPECT_EQ(with.of_wait, without.of_wait);
+}
+
 TEST_P(ClientKey, ListsAHoldThatIsOlderThanASecondUntilItsRelease) {
     client home{reaching()}, looker{reaching()};
     mutex lock{home, "L"};

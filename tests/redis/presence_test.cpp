@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ListOfActivity : public on_scripted_node {
@@ -35,6 +36,7 @@ protected:
             done.text = "OK";
             return std::optional{scripted_node::outcome{.answer = done}};
         };
+        presence_ = std::make_shared<presence_refresh>(node_, context_);
     }
     ~ListOfActivity() override {
         presence_->stop();
@@ -53,8 +55,7 @@ protected:
     const std::vector<std::string>& last_words() const { return node_.asked.back().words; }
 
     client_activity now_{};
-    std::shared_ptr<presence_refresh> presence_ =
-        std::make_shared<presence_refresh>(node_, context_);
+    std::shared_ptr<presence_refresh> presence_;
 };
 
 TEST_F(ListOfActivity, HoldsOfLessThanASecondCauseOnlyTheFirstWrite) {
@@ -124,6 +125,50 @@ TEST_F(ListOfActivity, AFailedWriteIsRepeatedASecondLater) {
     };
     clock_.run_for(10s);
     EXPECT_EQ(writes(), 2u);
+}
+
+TEST_F(ListOfActivity, AFailedWriteOfAnEndedHoldIsRepeatedAFewTimes) {
+    begin_hold();
+    presence_->refresh(30s, clock_.now());
+    clock_.run_for(3s);
+    ASSERT_EQ(writes(), 2u);
+    end_holds();
+    node_.decide = [](const scripted_node::request&) {
+        return std::optional{
+            scripted_node::outcome{.failure = make_error_code(errc::unreachable), .takes = 3s}};
+    };
+    clock_.run_for(1h);
+    EXPECT_EQ(writes(), 2u + 10u) << "an idle client does not write for ever";
+    EXPECT_THAT(last_words(), Contains("holdfast_clients")) << "the entry may still be there";
+}
+
+TEST_F(ListOfActivity, LocksWithLongNamesAreLeftOut) {
+    begin_hold(1);
+    begin_hold(2);
+    begin_hold(3);
+    now_.holds[0].name = std::string(513, 'a');
+    now_.holds[1].name = std::string(512, 'b');
+    now_.waits.push_back({std::string(1 << 20, 'c'), lock_kind::plain, clock_.now(), {}});
+    presence_->follow();
+    clock_.run_for(1s);
+    ASSERT_EQ(writes(), 1u);
+    EXPECT_THAT(last_words(), Not(Contains(now_.holds[0].name)));
+    EXPECT_THAT(last_words(), Contains(now_.holds[1].name));
+    EXPECT_THAT(last_words(), Contains("L"));
+    EXPECT_THAT(last_words(), Not(Contains(now_.waits[0].name)));
+}
+
+TEST_F(ListOfActivity, HasAtMostTheHundredOldestOfEach) {
+    presence_->stop();
+    std::size_t limit = 0;
+    context_.activity = [&](time_point, std::size_t at_most) {
+        limit = at_most;
+        return now_;
+    };
+    presence_ = std::make_shared<presence_refresh>(node_, context_);
+    presence_->follow();
+    clock_.run_for(1s);
+    EXPECT_EQ(limit, 100u);
 }
 
 TEST_F(ListOfActivity, IsNotWrittenAfterTheEnd) {

@@ -116,13 +116,13 @@ bool is_in_sync(redis_server& replica, long long offset);
 /// Returns the number of replicas that have received all data of this primary.
 int replicas_online(redis_server&);
 
-/// Returns all keys of a server except three kinds. Keys with client information and keys of
-/// spin-lock waiters are left out, because they expire by themselves. Counters of fencing tokens
-/// are left out, because they stay.
+/// Returns all keys of a server except four kinds. Keys with client information, their index, and
+/// keys of spin-lock waiters are left out, because they expire by themselves. Counters of fencing
+/// tokens are left out, because they stay.
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)
-        if (!key.text.starts_with("holdfast_client:") &&
+        if (!key.text.starts_with("holdfast_client:") && key.text != "holdfast_clients" &&
             !key.text.starts_with("redisson_lock_token:") && !key.text.ends_with(":waiters"))
             all.push_back(std::move(key.text));
     return all;

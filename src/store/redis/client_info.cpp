@@ -31,8 +31,9 @@ constexpr std::string_view index_key = "holdfast_clients";
 /// Maximum number of clients whose reports are read, and of clients in one request.
 constexpr std::size_t clients_max = 1000, clients_at_once = 50;
 
-/// Maximum number of holds, and of waits, that a client lists.
-constexpr std::size_t entries_max = 100;
+/// Maximum number of holds, and of waits, that a client lists, and maximum size of their names. The
+/// limits bound the size of a client's key. The script read_clients has the same limits.
+constexpr std::size_t entries_max = 100, name_size_max = 512;
 
 /// Age from which a hold or a wait is listed, and the time between two looks for changes.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
@@ -281,6 +282,9 @@ namespace {
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
+/// Number of failed writes after which an idle client writes nothing more. Its key then expires.
+constexpr int failures_max = 10;
+
 /// Longest time for which close() waits until the server has deleted the client's key. If the
 /// server does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
@@ -311,7 +315,9 @@ bool is_same(const client_activity& a, const client_activity& b) {
 } // namespace
 
 void presence_refresh::follow() {
-    if (context_.activity && !denied_ && !following_.exchange(true))
+    if (!context_.activity || denied_ || following_)
+        return;
+    if (!following_.exchange(true))
         runtime::run_in_background(context_, follow_changes(shared_from_this()));
 }
 
@@ -327,15 +333,26 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
     self->following_ = false;
 }
 
-/// Writes the client's key if the list of holds and waits has changed, or if the key must be
-/// written again before it expires. Returns whether the loop goes on.
+/// Returns the holds and waits that are old enough for the list. Locks with long names are left
+/// out, because the client's key must stay small.
+client_activity presence_refresh::listed(time_point now) const {
+    client_activity found = context_.activity(now - listed_age, entries_max);
+    const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };
+    std::erase_if(found.holds, has_long_name);
+    std::erase_if(found.waits, has_long_name);
+    return found;
+}
+
+/// Writes the client's key if the list of holds and waits has changed, if the last write failed, or
+/// if the key must be written again before it expires. Returns whether the loop goes on.
 bool presence_refresh::write_changes() {
     if (denied_ || ending_)
         return false;
     const time_point now = context_.time.now();
-    const client_activity current = context_.activity(now - listed_age, entries_max);
+    const client_activity current = listed(now);
     const bool is_due = lists_any(current) && now.time_since_epoch().count() >= due_at_;
-    if (is_due || !is_same(current, written_)) {
+    const bool failed = failures_ > 0 && failures_ < failures_max;
+    if (is_due || failed || !is_same(current, written_)) {
         kept_ = std::max(kept_min.count(), kept_.load());
         due_at_ = now.time_since_epoch().count() + kept_ / writes_while_kept;
         start_writing(duration{kept_});
@@ -347,10 +364,10 @@ bool presence_refresh::write_changes() {
 client_report presence_refresh::make_report(duration kept) {
     client_report made{.info = info_, .now = context_.time.now()};
     if (kept > duration::zero() && context_.activity)
-        made.activity = context_.activity(made.now - listed_age, entries_max);
+        made.activity = listed(made.now);
     written_ = made.activity;
     const bool lists = lists_any(made.activity);
-    if (std::exchange(is_indexed_, lists) || lists)
+    if (is_indexed_ || lists)
         made.name_in_index = key_.substr(key_prefix.size());
     return made;
 }
@@ -381,11 +398,17 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
     try {
         if (self->server_) {
             client_report report = self->make_report(kept);
+            const bool lists = lists_any(report.activity);
+            self->is_indexed_ |= lists;
             co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+            self->is_indexed_ = lists;
+            self->failures_ = 0;
         }
     } catch (const boost::system::system_error& why) {
-        self->written_ = {}; // the loop then writes the list again
+        ++self->failures_;
         self->note(why);
+        if (self->server_ && self->failures_ < failures_max)
+            self->follow(); // the loop writes the list again
     }
     if (kept == duration::zero() && self->ended_)
         self->ended_->ring();

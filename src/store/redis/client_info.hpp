@@ -53,10 +53,10 @@ struct seen_wait {
 
 /// Report of a client, as the server returned it.
 struct seen_client {
-    std::string uuid;
-    client_info info;
-    std::vector<seen_hold> holds;
-    std::vector<seen_wait> waits;
+    std::string uuid{};
+    client_info info{};
+    std::vector<seen_hold> holds{};
+    std::vector<seen_wait> waits{};
 };
 
 /// Reads descriptions, in the order of the keys. An entry is empty if the client has written no
@@ -107,6 +107,7 @@ private:
     static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept);
     static asio::awaitable<void> follow_changes(std::shared_ptr<presence_refresh>);
     bool write_changes();
+    client_activity listed(time_point now) const;
     client_report make_report(duration kept);
     void start_writing(duration kept);
     void note(const boost::system::system_error&);
@@ -123,6 +124,7 @@ private:
     std::atomic<bool> denied_ = false;
     bool ending_ = false;       ///< end() was called
     bool is_indexed_ = false;   ///< the index may have an entry of this client
+    int failures_ = 0;          ///< number of writes that failed since the last success
     client_activity written_{}; ///< holds and waits in the last write
 };
 

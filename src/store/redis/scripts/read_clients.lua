@@ -6,7 +6,7 @@
 --   Redisson has no such script.
 -- uses: deadline
 
-local entries_max = 100
+local entries_max, name_size_max = 100, 512
 local with_entries = ARGV[1] == '1'
 local now = 0
 if with_entries then
@@ -26,8 +26,10 @@ end
 local function entries_in(list, add)
     local told = {}
     for i = 1, with_entries and type(list) == 'table' and math.min(#list, entries_max) or 0 do
-        if type(list[i]) == 'table' and type(list[i].name) == 'string' then
-            add(told, list[i])
+        local entry = list[i]
+        if type(entry) == 'table' and type(entry.name) == 'string' and
+            #entry.name <= name_size_max then
+            add(told, entry)
         end
     end
     return told
