@@ -16,8 +16,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <functional>
 #include <iostream>
+#include <mutex>
 #include <sstream>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -64,7 +69,7 @@ that one of them has waited. TOKEN is the fencing token.
 Keys on a terminal:
   s                    sort by the next column: wait, held, name
   /                    type a text that the names must contain; Enter ends it
-  Up, Down             choose a lock
+  Up, Down, PgUp, PgDn choose a lock
   Enter                show all information about this lock; Esc goes back
   p                    pause: keep the table as it is; p again continues
   q                    quit
@@ -188,11 +193,94 @@ void print_top_lines(holdfast::client& home, const top_options& how, const std::
     }
 }
 
-std::vector<std::string> lines_in(const std::string& text) {
+/// Answer of the server to a question of the screen.
+struct top_answer {
+    std::optional<std::string> name{}; ///< name of the lock in the question; empty: the list
+    std::optional<lock_list> list{};   ///< set if the question was for the list
+    std::optional<lock_state> lock{};  ///< state of the opened lock; empty: it is free
+    std::string failure{};             ///< why there is no answer; empty: there is one
+};
+
+/// Asks the server on a thread of its own, so that keys work while the server does not reply. Has
+/// at most one question at a time. All functions are called by one thread.
+class top_asker {
+public:
+    /// `ask` answers a question: for the lock with the name, or for the list if there is no name.
+    /// `done` is called on the asker's thread after each answer.
+    using asking = std::function<top_answer(const std::optional<std::string>& name)>;
+    top_asker(asking ask, std::function<void()> done)
+        : ask_{std::move(ask)}
+        , done_{std::move(done)} {}
+
+    /// Asks, unless a question is open.
+    void start(std::optional<std::string> name) {
+        const std::scoped_lock guard{mutex_};
+        if (asked_)
+            return;
+        asked_ = true;
+        name_ = std::move(name);
+        since_ = holdfast::boot_clock::now();
+        changed_.notify_one();
+    }
+
+    /// Returns the answer, if there is a new one.
+    std::optional<top_answer> take() {
+        const std::scoped_lock guard{mutex_};
+        if (answer_)
+            asked_ = false;
+        return std::exchange(answer_, std::nullopt);
+    }
+
+    bool is_busy() const { return asked_; }
+
+    /// Returns how long the open question has waited for its answer.
+    duration waited() const {
+        return asked_ ? holdfast::boot_clock::now() - since_ : duration::zero();
+    }
+
+private:
+    void run(const std::stop_token& over) {
+        for (std::unique_lock guard{mutex_};;) {
+            if (!changed_.wait(guard, over, [this] { return asked_ && !answer_; }))
+                return;
+            guard.unlock();
+            top_answer said = ask_(name_);
+            guard.lock();
+            answer_ = std::move(said);
+            done_();
+        }
+    }
+
+    const asking ask_;
+    const std::function<void()> done_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    bool asked_ = false;
+    std::optional<std::string> name_{};
+    holdfast::time_point since_{};
+    std::optional<top_answer> answer_{};
+    std::jthread thread_{[this](const std::stop_token& over) { run(over); }};
+};
+
+/// Divides the text into lines of at most `columns` columns. The further lines of a long line are
+/// indented like the values of `print_lock`.
+std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t columns) {
+    const std::string indentation(std::min<std::size_t>(11, columns / 2), ' ');
     std::vector<std::string> lines;
     std::istringstream in{text};
-    for (std::string line; std::getline(in, line);)
-        lines.push_back(line);
+    for (std::string line; std::getline(in, line);) {
+        while (width_of(line) > columns) {
+            std::string first{columns_of(line, columns)};
+            if (const std::size_t blank = first.rfind(' ');
+                blank > indentation.size() && blank != first.npos)
+                first.resize(blank);
+            line.erase(0, first.size());
+            line.erase(0, line.find_first_not_of(' '));
+            line.insert(0, indentation);
+            lines.push_back(std::move(first));
+        }
+        lines.push_back(std::move(line));
+    }
     return lines;
 }
 
@@ -204,67 +292,95 @@ public:
         , server_{server}
         , how_{std::move(how)} {}
 
-    /// Shows the table until the user quits. `first` is the first list.
-    void run(lock_list first) {
+    /// Ends an open question, because its thread must end.
+    ~top_screen() {
+        if (asker_.is_busy())
+            home_.close();
+    }
+    top_screen(const top_screen&) = delete;
+
+    /// Shows the table until the user quits. `first` is the first list. Returns the signal that
+    /// ended the screen, or 0.
+    int run(lock_list first) {
         found_ = std::move(first);
-        holdfast::time_point next = holdfast::boot_clock::now() + period;
+        next_ = holdfast::boot_clock::now() + period;
         while (!quits_) {
             draw();
-            const full_screen::pressed pressed = screen_.read_key(next);
+            const full_screen::pressed pressed = screen_.read_key(next_);
             if (pressed.which != full_screen::key::none)
                 take(pressed);
-            if (holdfast::boot_clock::now() < next)
+            if (std::optional<top_answer> said = asker_.take())
+                take(std::move(*said));
+            if (holdfast::boot_clock::now() < next_)
                 continue;
             if (!paused_)
-                ask();
-            next = holdfast::boot_clock::now() + period;
+                asker_.start(opened_);
+            next_ = holdfast::boot_clock::now() + period;
         }
+        return screen_.ended_by();
     }
 
 private:
     static constexpr duration period = 1s;
+    /// Time after which the screen says that the server has not replied.
+    static constexpr duration silence_max = 2s;
     static constexpr std::size_t head_lines = 3; ///< lines above the first lock, with the titles
 
-    void ask() {
-        failure_.clear();
+    top_answer ask(const std::optional<std::string>& name) {
         try {
-            found_ = ask_for_locks(home_, server_, how_);
-            opened_requests_ = 0;
-            if (opened_)
-                ask_for_opened();
+            if (!name)
+                return {.list = ask_for_locks(home_, server_, how_)};
+            top_answer said{.name = name, .lock = home_.inspect(*name)};
+            if (said.lock)
+                said.lock->name = *name;
+            return said;
         } catch (const boost::system::system_error& why) {
-            failure_ = reason_in_words(why);
+            return {.name = name, .failure = reason_in_words(why)};
         }
     }
 
-    void ask_for_opened() {
-        constexpr std::size_t requests_of_inspect = 4;
-        state_ = home_.inspect(*opened_);
-        if (state_)
-            state_->name = *opened_;
-        opened_requests_ = requests_of_inspect;
+    void take(top_answer said) {
+        next_ = holdfast::boot_clock::now() + period; // so a slow server is asked less often
+        if (said.name != opened_)
+            asker_.start(opened_); // the user has opened or left a lock since the question
+        failure_ = std::move(said.failure);
+        if (!failure_.empty())
+            return;
+        answered_at_ = holdfast::boot_clock::now();
+        if (said.list)
+            found_ = std::move(*said.list);
+        if (said.name && said.name == opened_) {
+            state_ = std::move(said.lock);
+            known_ = true;
+        }
     }
 
     std::string head(std::size_t count) const {
-        std::string line = "holdfast top: " + how_many(count, "lock") + " on " +
-                           server_in_words(server_) + ", sorted by " +
+        std::string line = "holdfast top: " + how_many(count, "lock") + ", sorted by " +
                            std::string{word_for(how_.by)};
         if (paused_)
             line += ", paused";
-        else if (found_.requests != 0)
-            line += ", " + how_many(found_.requests + opened_requests_, "request") + "/s";
+        else if (found_.requests != 0 && !opened_)
+            line += ", " + how_many(found_.requests, "request") + "/s";
         if (!found_.complete)
             line += ", incomplete";
+        line += " on " + server_in_words(server_);
         return printable(line, line.size());
     }
 
     std::string foot() const {
-        if (!failure_.empty())
-            return printable("the server does not reply: " + failure_, 500);
+        constexpr std::size_t longest = 500;
+        const bool waits = asker_.waited() > silence_max;
+        if (waits || !failure_.empty())
+            return printable("no reply for " +
+                                 in_words(holdfast::boot_clock::now() - answered_at_) +
+                                 (failure_.empty() ? "" : ": " + failure_),
+                             longest);
+        if (opened_)
+            return "Esc back, Up and Down scroll, p pause, q quit";
         if (typing_ || !how_.text.empty())
-            return printable("/" + how_.text, 500) + (typing_ ? "_" : "");
-        return opened_ ? "Esc back, p pause, q quit"
-                       : "s sort, / filter, Enter open, p pause, q quit";
+            return printable("/" + how_.text, longest) + (typing_ ? "_" : "");
+        return "s sort, / filter, Enter open, p pause, q quit";
     }
 
     void draw() {
@@ -272,35 +388,45 @@ private:
         const auto [columns, rows] = screen_.size();
         std::vector<std::string> lines{head(locks.size()), foot()};
         std::optional<std::size_t> marked;
-        if (opened_) {
-            std::ostringstream text;
-            if (state_)
-                print_lock(text, *state_);
-            else
-                text << "'" << printable(*opened_) << "' is free\n";
-            std::ranges::move(lines_in(text.str()), std::back_inserter(lines));
-        } else {
+        if (opened_)
+            add_opened(lines, columns, rows);
+        else
             marked = add_table(lines, locks, columns, rows);
-        }
         screen_.draw(lines, marked);
+    }
+
+    /// Appends all information about the opened lock.
+    void add_opened(std::vector<std::string>& lines, std::size_t columns, std::size_t rows) {
+        std::ostringstream text;
+        if (state_)
+            print_lock(text, *state_);
+        else
+            text << "'" << printable(*opened_) << (known_ ? "' is free\n" : "' ...\n");
+        const std::vector<std::string> all = wrapped_lines_in(text.str(), columns);
+        const std::size_t room = rows - std::min(rows, lines.size());
+        scrolled_ = std::min(scrolled_, all.size() - std::min(all.size(), room));
+        lines.insert(lines.end(), all.begin() + static_cast<std::ptrdiff_t>(scrolled_), all.end());
     }
 
     /// Appends the table, as far as it fits on the screen. Returns the index of the chosen line.
     std::optional<std::size_t> add_table(std::vector<std::string>& lines,
                                          std::vector<lock_state>& locks, std::size_t columns,
                                          std::size_t rows) {
-        const std::size_t room = std::max<std::size_t>(rows, head_lines + 1) - head_lines;
+        room_ = std::max<std::size_t>(rows, head_lines + 1) - head_lines;
         const auto at = std::ranges::find(locks, chosen_, &lock_state::name);
-        std::size_t index = at == locks.end() ? 0 : static_cast<std::size_t>(at - locks.begin());
+        const std::size_t index =
+            at == locks.end() ? 0 : static_cast<std::size_t>(at - locks.begin());
         names_.clear();
         for (const lock_state& each : locks)
             names_.push_back(each.name);
-        const std::size_t first = index < room ? 0 : index - room + 1;
+        const std::size_t first = index < room_ ? 0 : index - room_ + 1;
         locks.erase(locks.begin(), locks.begin() + static_cast<std::ptrdiff_t>(first));
-        locks.resize(std::min(locks.size(), room));
+        locks.resize(std::min(locks.size(), room_));
         std::ostringstream text;
         table_of(locks).print(text, {columns, false, false});
-        std::ranges::move(lines_in(text.str()), std::back_inserter(lines));
+        std::istringstream in{text.str()};
+        for (std::string line; std::getline(in, line);)
+            lines.push_back(line);
         if (names_.empty())
             return std::nullopt;
         return head_lines + index - first;
@@ -314,13 +440,15 @@ private:
             return type(pressed);
         switch (pressed.which) {
         case key::up:
+        case key::page_up:
+            return move(false, pressed.which == key::up ? 1 : room_);
         case key::down:
-            return choose(pressed.which == key::down);
+        case key::page_down:
+            return move(true, pressed.which == key::down ? 1 : room_);
         case key::enter:
             return open();
         case key::escape:
-            opened_.reset();
-            return;
+            return go_back();
         case key::character:
             return command(pressed.letter);
         case key::none:
@@ -335,7 +463,7 @@ private:
             quits_ = true;
         else if (letter == 'p')
             paused_ = !paused_;
-        else if (letter == 's')
+        else if (letter == 's' && !opened_)
             how_.by = static_cast<top_order>((static_cast<std::size_t>(how_.by) + 1) %
                                              order_words.size());
         else if (letter == '/' && !opened_)
@@ -349,34 +477,50 @@ private:
             typing_ = false;
         if (pressed.which == key::escape)
             how_.text.clear();
-        if (pressed.which == key::backspace && !how_.text.empty())
-            how_.text.pop_back();
+        if (pressed.which == key::backspace)
+            remove_last_letter(how_.text);
         if (pressed.which == key::character)
             how_.text += pressed.letter;
     }
 
-    void choose(bool next) {
+    /// Chooses another lock, or scrolls the information about the opened lock.
+    void move(bool down, std::size_t lines) {
+        const auto moved = [&](std::size_t from, std::size_t last) {
+            return down ? std::min(from + lines, last) : from - std::min(from, lines);
+        };
+        if (opened_) {
+            scrolled_ = moved(scrolled_, scrolled_ + lines); // draw() knows the last line
+            return;
+        }
+        if (names_.empty())
+            return;
         const auto at = std::ranges::find(names_, chosen_);
         const std::size_t index =
             at == names_.end() ? 0 : static_cast<std::size_t>(at - names_.begin());
-        if (names_.empty())
-            return;
-        const std::size_t moved =
-            next ? std::min(index + 1, names_.size() - 1) : index - std::min<std::size_t>(index, 1);
-        chosen_ = names_[moved];
+        chosen_ = names_[moved(index, names_.size() - 1)];
     }
 
     void open() {
-        const bool is_there = std::ranges::find(names_, chosen_) != names_.end();
-        if (!is_there && names_.empty())
+        if (opened_ || names_.empty())
             return;
-        opened_ = is_there ? chosen_ : names_.front();
+        const bool is_there = std::ranges::find(names_, chosen_) != names_.end();
+        opened_ = chosen_ = is_there ? chosen_ : names_.front();
+        known_ = false;
+        scrolled_ = 0;
+        ask_soon();
+    }
+
+    void go_back() {
+        opened_.reset();
         state_.reset();
-        try {
-            ask_for_opened();
-        } catch (const boost::system::system_error& why) {
-            failure_ = reason_in_words(why);
-        }
+        if (!paused_)
+            ask_soon();
+    }
+
+    /// Asks now. If a question is open, take() asks after its answer.
+    void ask_soon() {
+        asker_.start(opened_);
+        next_ = holdfast::boot_clock::now() + period;
     }
 
     holdfast::client& home_;
@@ -384,13 +528,19 @@ private:
     top_options how_;
     full_screen screen_;
     lock_list found_{};
+    holdfast::time_point next_{}; ///< time of the next question
+    holdfast::time_point answered_at_ = holdfast::boot_clock::now();
     std::vector<std::string> names_{};    ///< names in the table, in its order
     std::string chosen_{};                ///< name of the chosen lock; empty: the first lock
     std::optional<std::string> opened_{}; ///< name of the lock that is shown alone
     std::optional<lock_state> state_{};   ///< state of that lock; empty: it is free
-    std::size_t opened_requests_ = 0;
+    bool known_ = false;                  ///< the server has been asked for `state_`
+    std::size_t scrolled_ = 0;            ///< number of hidden lines above the opened lock
+    std::size_t room_ = 1;                ///< number of locks that fit on the screen
     std::string failure_{};
     bool typing_ = false, paused_ = false, quits_ = false;
+    top_asker asker_{[this](const std::optional<std::string>& name) { return ask(name); },
+                     full_screen::wake};
 };
 
 top_order order_in(const std::string& word) {
@@ -427,12 +577,14 @@ int top(const inheritance& inherited, arguments all) {
         }
         lock_list found = answer_of_server([&] { return ask_for_locks(home, given.server, how); });
         if (full_screen::is_possible()) {
-            top_screen{home, given.server, how}.run(std::move(found));
+            const int by_signal = top_screen{home, given.server, how}.run(std::move(found));
+            if (by_signal != 0)
+                ::raise(by_signal); // end as other verbs do
             return int{success};
         }
         const std::vector<lock_state> shown = shown_of(found, how);
         if (!shown.empty())
-            print_list(table_of(shown));
+            table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
         return int{success};
     });
 }

@@ -19,14 +19,21 @@ namespace {
 
 constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 
-// Pipe through which a signal handler wakes read_key(). A signal may be delivered to another
-// thread, so it does not always interrupt poll().
+/// Signals that wake read_key(). All but the first end the program.
+constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/// Longest pause inside of the bytes of one key, in milliseconds. A longer pause after the byte ESC
+/// means that the key was Esc.
+constexpr int pause_in_key = 25;
+
+// Pipe through which a signal handler or another thread wakes read_key(). A signal may be delivered
+// to another thread, so it does not always interrupt poll(). A byte is the number of the signal.
 int wake_ends[2] = {-1, -1};
 
-extern "C" void wake_at_signal(int) {
+extern "C" void wake_at_signal(int number) {
     const int saved = errno;
-    const char quit = ctrl_c;
-    [[maybe_unused]] const auto written = ::write(wake_ends[1], &quit, 1);
+    const auto byte = static_cast<char>(number);
+    [[maybe_unused]] const auto written = ::write(wake_ends[1], &byte, 1);
     errno = saved;
 }
 
@@ -50,15 +57,19 @@ bool full_screen::is_possible() {
 full_screen::full_screen() {
     if (::pipe2(wake_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         wake_ends[0] = wake_ends[1] = -1;
-    for (const int each : {SIGTERM, SIGHUP})
-        ::signal(each, wake_at_signal);
+    for (const int each : handled_signals) {
+        struct sigaction action {};
+        action.sa_handler = wake_at_signal;
+        action.sa_flags = SA_RESTART;
+        ::sigaction(each, &action, &actions_before_[each]);
+    }
     enter();
 }
 
 full_screen::~full_screen() {
     leave();
-    for (const int each : {SIGTERM, SIGHUP})
-        ::signal(each, SIG_DFL);
+    for (const auto& [number, action] : actions_before_)
+        ::sigaction(number, &action, nullptr);
     for (int& each : wake_ends) {
         if (each >= 0)
             ::close(each);
@@ -66,10 +77,15 @@ full_screen::~full_screen() {
     }
 }
 
+void full_screen::wake() noexcept {
+    wake_at_signal(0);
+}
+
 void full_screen::enter() {
     ::tcgetattr(STDIN_FILENO, &before_);
     termios raw = before_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    raw.c_iflag &= ~static_cast<tcflag_t>(IXON); // Ctrl-S would stop this program
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
@@ -102,34 +118,79 @@ void full_screen::draw(const std::vector<std::string>& lines, std::optional<std:
 }
 
 full_screen::pressed full_screen::read_key(holdfast::time_point until) {
-    while (typed_.empty()) {
-        const auto left = until - holdfast::boot_clock::now();
-        if (left <= holdfast::duration{})
-            return {};
-        std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {wake_ends[0], POLLIN, 0}}};
-        const int count = ::poll(ready.data(), ready.size(), static_cast<int>(left.count()));
-        if (count == 0)
-            return {};
-        if (count < 0)
-            continue; // a signal; the loop ends at `until`
-        const bool is_signal = ready[1].revents != 0;
-        std::array<char, 64> some{};
-        const ssize_t got =
-            ::read(is_signal ? wake_ends[0] : STDIN_FILENO, some.data(), some.size());
-        if (got <= 0)
-            return {key::quit, 0}; // the terminal is gone
-        typed_.append(some.data(), static_cast<std::size_t>(got));
-    }
+    if (!typed_.empty())
+        return next_key();
+    const auto left =
+        std::max(until - holdfast::boot_clock::now(), holdfast::duration::zero()).count();
+    std::array<pollfd, 2> ready{{{STDIN_FILENO, POLLIN, 0}, {wake_ends[0], POLLIN, 0}}};
+    if (::poll(ready.data(), ready.size(), static_cast<int>(left)) <= 0)
+        return {}; // the time is over, or a signal came
+    if (ready[1].revents != 0)
+        return read_wake();
+    if (!read_typed(0))
+        return {key::quit, 0}; // the terminal is gone
     return next_key();
 }
+
+full_screen::pressed full_screen::read_wake() {
+    std::array<char, 64> numbers{};
+    const ssize_t got = ::read(wake_ends[0], numbers.data(), numbers.size());
+    for (ssize_t i = 0; i < got; ++i)
+        if (const char number = numbers[static_cast<std::size_t>(i)];
+            number != 0 && number != SIGWINCH)
+            ended_by_ = number;
+    return {ended_by_ != 0 ? key::quit : key::none, 0};
+}
+
+/// Reads bytes from the terminal, if there are any within the time. Returns whether there were any.
+bool full_screen::read_typed(int milliseconds) {
+    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&ready, 1, milliseconds) <= 0)
+        return false;
+    std::array<char, 64> some{};
+    const ssize_t got = ::read(STDIN_FILENO, some.data(), some.size());
+    typed_.append(some.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return got > 0;
+}
+
+namespace {
+
+/// Returns the number of bytes of an escape sequence at the start of the text: ESC, `[` or `O`,
+/// parameters, and a letter or `~`. Returns 0 if the sequence is not complete.
+std::size_t escape_sequence(std::string_view text) {
+    for (std::size_t i = 2; i < text.size(); ++i)
+        if (text[i] >= '@' && text[i] <= '~')
+            return i + 1;
+    return 0;
+}
+
+full_screen::key key_of(std::string_view sequence) {
+    using key = full_screen::key;
+    if (sequence.back() == 'A')
+        return key::up;
+    if (sequence.back() == 'B')
+        return key::down;
+    return sequence == "\x1b[5~"   ? key::page_up
+           : sequence == "\x1b[6~" ? key::page_down
+                                   : key::none;
+}
+
+} // namespace
 
 /// Takes the next key from the bytes that were read.
 full_screen::pressed full_screen::next_key() {
     const char first = typed_.front();
-    if (typed_.starts_with("\x1b[") && typed_.size() > 2) {
-        const char letter = typed_[2];
-        typed_.erase(0, 3);
-        return {letter == 'A' ? key::up : letter == 'B' ? key::down : key::none, 0};
+    const auto may_be_sequence = [this] {
+        return typed_.size() == 1 || typed_[1] == '[' || typed_[1] == 'O';
+    };
+    while (first == escape_byte && may_be_sequence()) {
+        if (const std::size_t size = typed_.size() > 2 ? escape_sequence(typed_) : 0; size != 0) {
+            const key found = key_of(std::string_view{typed_}.substr(0, size));
+            typed_.erase(0, size);
+            return {found, 0};
+        }
+        if (!read_typed(pause_in_key))
+            break;
     }
     typed_.erase(0, 1);
     switch (first) {
@@ -148,8 +209,10 @@ full_screen::pressed full_screen::next_key() {
     case '\b':
     case delete_byte:
         return {key::backspace, 0};
-    default:
-        return {key::character, first};
+    default: {
+        const bool is_control = first >= 0 && first < ' '; // another control key does nothing
+        return {is_control ? key::none : key::character, first};
+    }
     }
 }
 

@@ -4,7 +4,9 @@
 
 #include <holdfast/time.hpp>
 
+#include <csignal>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,9 +17,9 @@
 namespace cli {
 
 /// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows a
-/// second screen, and keys are read one by one. The destructor restores the terminal. Ctrl-C,
-/// SIGTERM and SIGHUP are read as `key::quit`, so that they restore the terminal, too. There can be
-/// only one object at a time.
+/// second screen, and keys are read one by one. The destructor restores the terminal. Ctrl-C and
+/// the signals that end a program are read as `key::quit`, so that they restore the terminal, too.
+/// There can be only one object at a time.
 class full_screen {
 public:
     full_screen();
@@ -36,23 +38,44 @@ public:
     /// the index `marked` is shown in inverse colours.
     void draw(const std::vector<std::string>& lines, std::optional<std::size_t> marked);
 
-    enum class key { none, up, down, enter, escape, backspace, quit, character };
+    enum class key {
+        none,
+        up,
+        down,
+        page_up,
+        page_down,
+        enter,
+        escape,
+        backspace,
+        quit,
+        character
+    };
     struct pressed {
         key which = key::none;
         char letter = 0; ///< set if `which` is `character`
     };
 
-    /// Waits for a key until the given time. Returns `key::none` if no key was pressed, or if the
-    /// program was stopped and continued.
+    /// Waits for a key until the given time. Returns `key::none` if no key was pressed, if the
+    /// program was stopped and continued, if the terminal has another size, or after wake().
     pressed read_key(holdfast::time_point until);
+
+    /// Makes read_key() return. Thread-safe.
+    static void wake() noexcept;
+
+    /// Returns the signal that was read as `key::quit`, or 0.
+    int ended_by() const noexcept { return ended_by_; }
 
 private:
     void enter();
     void leave();
+    pressed read_wake();
+    bool read_typed(int milliseconds);
     pressed next_key();
 
     termios before_{};
     std::string typed_; ///< bytes that were read and not yet used
+    int ended_by_ = 0;
+    std::map<int, struct sigaction> actions_before_; ///< by the number of the signal
 };
 
 } // namespace cli

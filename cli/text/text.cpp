@@ -126,6 +126,21 @@ std::size_t width_of(std::string_view text) {
     return width;
 }
 
+std::string_view columns_of(std::string_view text, std::size_t width) {
+    const std::size_t least = std::max<std::size_t>(utf8_letter(text), 1);
+    return text.substr(0, std::max(bytes_within(text, width), least));
+}
+
+void remove_last_letter(std::string& text) {
+    const auto continues = [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+    };
+    while (!text.empty() && continues(text.back()))
+        text.pop_back();
+    if (!text.empty())
+        text.pop_back();
+}
+
 std::string_view whole_letters(std::string_view text, std::size_t bytes) {
     if (bytes >= text.size())
         return text;

@@ -28,6 +28,12 @@ std::size_t width_of(std::string_view text);
 /// Returns at most `bytes` bytes of the text. Never ends inside a UTF-8 character.
 std::string_view whole_letters(std::string_view text, std::size_t bytes);
 
+/// Returns the beginning of the text that fits into `width` columns, but at least one character.
+std::string_view columns_of(std::string_view text, std::size_t width);
+
+/// Removes the last UTF-8 character of the text, if there is any.
+void remove_last_letter(std::string& text);
+
 /// Cuts the text to `width` columns. A cut text ends with `...`.
 std::string cut(std::string_view text, std::size_t width);
 

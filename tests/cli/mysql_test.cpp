@@ -52,6 +52,9 @@ TEST_F(MysqlVerbs, ACommandRunsUnderALock) {
 TEST_F(MysqlVerbs, WhoHoldsItIsTold) {
     who_holds_it_is_told();
 }
+TEST_F(MysqlVerbs, TopListsHeldLocksWithoutTheirTimes) {
+    top_lists_held_locks_without_times();
+}
 TEST_F(MysqlVerbs, ALockThatWasTakenAwayIsLost) {
     a_lock_that_was_taken_away_is_lost();
 }

@@ -79,6 +79,18 @@ protected:
         EXPECT_THAT(run_here({"ls"}).out, ::testing::HasSubstr(name));
     }
 
+    void top_lists_held_locks_without_times() {
+        program holder{until_closed(), url()};
+        ASSERT_EQ(holder.line(), "held");
+        const boost::json::value told = told_of({"top", "--json", "--count", "1", name});
+        ASSERT_EQ(told.at("locks").as_array().size(), 1U) << told;
+        const boost::json::value& lock = told.at("locks").at(0);
+        EXPECT_EQ(lock.at("name").as_string(), name);
+        EXPECT_TRUE(lock.at("owners").at(0).at("held_ms").is_null());
+        EXPECT_TRUE(told.at("requests").is_null());
+        EXPECT_THAT(run_here({"top", name}).out, ::testing::HasSubstr(name));
+    }
+
     void a_lock_that_was_taken_away_is_lost() {
         program holder{until_closed(), url()};
         ASSERT_EQ(holder.line(), "held");

@@ -17,12 +17,17 @@
 namespace holdfast::cli_test {
 namespace {
 
-[[noreturn]] void become(const std::string& device, char* const* words, char* const* variables) {
+void set_size(int terminal, terminal_size size) {
+    const winsize told{size.rows, size.columns, 0, 0};
+    ::ioctl(terminal, TIOCSWINSZ, &told);
+}
+
+[[noreturn]] void become(const std::string& device, char* const* words, char* const* variables,
+                         terminal_size size) {
     ::setsid();
     const int terminal = ::open(device.c_str(), O_RDWR); // and so the session's own
     ::ioctl(terminal, TIOCSCTTY, 0);
-    const winsize size{24, 80, 0, 0};
-    ::ioctl(terminal, TIOCSWINSZ, &size);
+    set_size(terminal, size);
     for (const int each : {0, 1, 2})
         ::dup2(terminal, each);
     ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -45,7 +50,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 } // namespace
 
 terminal_session::terminal_session(std::vector<std::string> command,
-                                   std::vector<std::string> variables)
+                                   std::vector<std::string> variables, terminal_size size)
     : terminal_{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)} {
     if (terminal_ < 0 || ::grantpt(terminal_) != 0 || ::unlockpt(terminal_) != 0)
         throw std::system_error{errno, std::system_category(), "pseudo-terminal"};
@@ -60,7 +65,7 @@ terminal_session::terminal_session(std::vector<std::string> command,
     environment.push_back(nullptr);
     id_ = ::fork();
     if (id_ == 0)
-        become(device.data(), words.data(), environment.data());
+        become(device.data(), words.data(), environment.data(), size);
 }
 
 terminal_session::~terminal_session() {
@@ -74,6 +79,10 @@ terminal_session::~terminal_session() {
 void terminal_session::type(const std::string& keys) {
     if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
         throw std::system_error{errno, std::system_category(), "typing"};
+}
+
+void terminal_session::resize(terminal_size size) {
+    set_size(terminal_, size);
 }
 
 void terminal_session::read_some() {

@@ -12,15 +12,22 @@ namespace holdfast::cli_test {
 inline const std::string ctrl_c = "\x03";
 inline const std::string ctrl_z = "\x1a";
 
+/// Number of columns and rows of a terminal.
+struct terminal_size {
+    unsigned short columns = 80, rows = 24;
+};
+
 /// Killed with all in its session if it still runs when this object goes.
 class terminal_session {
 public:
     /// The variables are `NAME=value`.
-    terminal_session(std::vector<std::string> command, std::vector<std::string> variables);
+    terminal_session(std::vector<std::string> command, std::vector<std::string> variables,
+                     terminal_size = {});
     terminal_session(const terminal_session&) = delete;
     ~terminal_session();
 
     void type(const std::string& keys);
+    void resize(terminal_size);
 
     /// Waits until this appears, and takes all before it and itself away; what was before it.
     /// Throws `too_late` with what was there instead.

@@ -7,6 +7,9 @@
 
 #include <boost/json.hpp>
 
+#include <csignal>
+#include <memory>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -17,6 +20,7 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Top : public on_server {
 protected:
@@ -102,60 +106,240 @@ TEST_P(Top, PrefixOfTheUrlIsLeftOut) {
     EXPECT_THAT(run({"top"}, url()).out, HasSubstr("shop:job"));
 }
 
-TEST_P(Top, OnATerminalKeysSortFilterOpenPauseAndQuit) {
+/// A frame is what `top` draws at a time: the text between these two sequences.
+const std::string frame_begin = "\x1b[H", frame_end = "\x1b[J";
+
+/// Returns the lines of a frame without the sequences that control the terminal.
+std::vector<std::string> lines_of(const std::string& frame) {
+    const std::string plain = std::regex_replace(frame, std::regex{"\x1b\\[[0-9?]*[a-zA-Z]"}, "");
+    std::vector<std::string> lines;
+    std::istringstream in{plain};
+    for (std::string line; std::getline(in, line, '\n');) {
+        line.erase(std::min(line.find('\r'), line.size())); // the terminal adds another one
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+class TopOnTerminal : public Top {
+protected:
+    std::unique_ptr<terminal_session> start(const std::string& options = {},
+                                            terminal_size size = {}) {
+        return std::make_unique<terminal_session>(
+            std::vector<std::string>{"sh", "-c",
+                                     program_path() + " top " + options +
+                                         "; echo status $?.; stty -a | tr '\\n' ' '; echo ' over'"},
+            std::vector<std::string>{"HOLDFAST_URL=" + url(), "TERM=xterm"}, size);
+    }
+
+    /// Waits for the next frame with the text. Returns the lines of the frame.
+    static std::vector<std::string> frame_with(terminal_session& terminal,
+                                               const std::string& text) {
+        const time_point give_up_at = boot_clock::now() + far_too_long;
+        for (;;) {
+            terminal.expect(frame_begin);
+            const std::string frame = terminal.expect(frame_end);
+            if (frame.find(text) != frame.npos)
+                return lines_of(frame);
+            if (boot_clock::now() > give_up_at)
+                throw too_late{"no frame with '" + text + "', but: " + frame};
+        }
+    }
+
+    static void expect_to_fit(const std::vector<std::string>& lines, terminal_size size) {
+        EXPECT_LE(lines.size(), size.rows);
+        for (const std::string& each : lines)
+            EXPECT_LE(each.size(), size.columns) << each;
+    }
+
+    static void expect_restored(terminal_session& terminal) {
+        terminal.expect("\x1b[?25h\x1b[?1049l");
+        EXPECT_THAT(terminal.expect(" over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo "),
+                                                    HasSubstr(" isig"), HasSubstr(" ixon")));
+    }
+
+    /// Writes locks and their holders' descriptions, as `count` / 100 clients do it.
+    void make_locks(int count) {
+        const std::string script = R"(
+            for c = 1, ARGV[1] / 100 do
+                local uuid = string.format('8743c9c0-0795-8fd5-87fd-%012d', c)
+                local holds = {}
+                for i = 1, 100 do
+                    local name = string.format('lock-%05d', (c - 1) * 100 + i)
+                    redis.call('hset', name, uuid .. ':' .. i, 1)
+                    redis.call('pexpire', name, 600000)
+                    holds[i] = {name = name, kind = 'plain', owner = tostring(i), renewed = true,
+                                since = ARGV[2] - i * 1000}
+                end
+                local card = {host = 'web' .. c, pid = c, program = 'shop', label = '', since = 0,
+                              holds = holds, holds_total = 100}
+                redis.call('set', 'holdfast_client:' .. uuid, cjson.encode(card))
+                redis.call('zadd', 'holdfast_clients', 99999999999999, uuid)
+            end
+            return 'OK')";
+        const std::string now = server().command({"TIME"}).items.at(0).text + "000";
+        ASSERT_EQ(server().command({"EVAL", script, "0", std::to_string(count), now}).text, "OK");
+    }
+};
+HOLDFAST_ON_EACH_SERVER(TopOnTerminal);
+
+TEST_P(TopOnTerminal, KeysSortFilterOpenPauseAndQuit) {
     client home = connect();
     mutex job{home, name}, desk{home, "desk"};
     const std::scoped_lock held{job, desk};
     await_locks(2);
-    terminal_session terminal{{"sh", "-c", program_path() + " top; echo status $?."},
-                              {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
-    terminal.expect("\x1b[?1049h");
-    terminal.expect("2 locks on ");
-    terminal.expect("sorted by wait");
-    terminal.expect("/s"); // requests each second
-    terminal.expect("NAME");
-    terminal.type("s");
-    terminal.expect("sorted by held");
-    terminal.type("s");
-    terminal.expect("sorted by name");
-    terminal.type("/de\n");
-    terminal.expect("1 lock on ");
-    terminal.expect("/de");
-    terminal.expect("desk");
-    terminal.type("\n");
-    terminal.expect("owner      ");
-    terminal.expect("listening ");
-    terminal.type("p");
-    terminal.expect("paused");
-    terminal.type("\x1b");
-    terminal.expect("NAME");
-    terminal.type("q");
-    terminal.expect("\x1b[?1049l");
-    terminal.expect("status 0.");
+    const auto terminal = start();
+    terminal->expect("\x1b[?1049h");
+    frame_with(*terminal, "2 locks, sorted by wait, 4 requests/s on ");
+    terminal->type("s");
+    frame_with(*terminal, "sorted by held");
+    terminal->type("s");
+    const auto by_name = frame_with(*terminal, "sorted by name");
+    ASSERT_EQ(by_name.size(), 5u);
+    EXPECT_THAT(by_name[2], AllOf(HasSubstr("NAME"), HasSubstr("TOKEN")));
+    EXPECT_THAT(by_name[3], StartsWith("desk "));
+    EXPECT_THAT(by_name[4], StartsWith("job "));
+    terminal->type("\x1b[B"); // down
+    frame_with(*terminal, "\x1b[7mjob ");
+    terminal->type("/dek\x7fs");
+    frame_with(*terminal, "/des_");
+    terminal->type("\n");
+    const auto filtered = frame_with(*terminal, "1 lock, ");
+    EXPECT_THAT(filtered.back(), StartsWith("desk "));
+    terminal->type("\n");
+    const auto opened = frame_with(*terminal, "owner      ");
+    expect_to_fit(opened, {});
+    EXPECT_THAT(
+        testing::PrintToString(opened),
+        AllOf(HasSubstr("name       desk"), HasSubstr("held it for"), HasSubstr("listening ")));
+    terminal->type("p");
+    frame_with(*terminal, "paused");
+    terminal->type("\x1b");
+    frame_with(*terminal, "NAME");
+    terminal->type("q");
+    terminal->expect("status 0.");
+    EXPECT_EQ(terminal->end(), 0);
 }
 
-TEST_P(Top, TheTerminalIsRestoredAfterCtrlCAndATermination) {
-    for (const bool by_signal : {false, true}) {
-        terminal_session terminal{
-            {"sh", "-c", program_path() + " top; stty -a | tr -d '\\n'; echo ' over'"},
-            {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
-        terminal.expect("0 locks on ");
-        if (by_signal)
-            terminal.type(ctrl_c);
-        else
-            terminal.type("/x" + ctrl_c);
-        terminal.expect("\x1b[?1049l");
-        EXPECT_THAT(terminal.expect(" over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
+TEST_P(TopOnTerminal, IsRestoredHoweverTheProgramEnds) {
+    using namespace std::string_literals;
+    for (const std::string& keys : {"q"s, ctrl_c, "/x" + ctrl_c, "\x1b[5~\x1bOAq"s}) {
+        const auto terminal = start();
+        frame_with(*terminal, "0 locks, ");
+        terminal->type(keys);
+        expect_restored(*terminal);
+    }
+    for (const int number : {SIGTERM, SIGHUP, SIGINT}) {
+        // The shell prints the id of the process that becomes the program.
+        const auto terminal = std::make_unique<terminal_session>(
+            std::vector<std::string>{"sh", "-c",
+                                     "sh -c 'echo id $$.; exec " + program_path() +
+                                         " top'; echo status $?.; stty -a | tr '\\n' ' '; "
+                                         "echo ' over'"},
+            std::vector<std::string>{"HOLDFAST_URL=" + url(), "TERM=xterm"});
+        terminal->expect("id ");
+        const auto id = static_cast<pid_t>(std::stol(terminal->expect(".")));
+        frame_with(*terminal, "0 locks, ");
+        ASSERT_EQ(::kill(id, number), 0);
+        terminal->expect("\x1b[?1049l");
+        if (number == SIGINT)
+            continue; // the shell ends, too
+        terminal->expect("status " + std::to_string(128 + number) + ".");
+        EXPECT_THAT(terminal->expect(" over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
     }
 }
 
-TEST_P(Top, NamesCannotControlTheTerminal) {
+TEST_P(TopOnTerminal, FitsEachSizeAndFollowsAChange) {
+    make_locks(300);
+    const terminal_size small{80, 24}, large{200, 60}, tiny{20, 2};
+    const auto terminal = start("--limit 1000", small);
+    auto lines = frame_with(*terminal, "300 locks");
+    expect_to_fit(lines, small);
+    EXPECT_EQ(lines.size(), 24u);
+    EXPECT_THAT(lines[2], HasSubstr("TOKEN"));
+    terminal->type("p"); // only a change of the size draws now
+    frame_with(*terminal, "paused");
+    terminal->resize(large);
+    do
+        lines = frame_with(*terminal, "300 locks");
+    while (lines.size() == 24);
+    expect_to_fit(lines, large);
+    EXPECT_EQ(lines.size(), 60u);
+    terminal->resize(tiny);
+    do
+        lines = frame_with(*terminal, "holdfast");
+    while (lines.size() == 60);
+    expect_to_fit(lines, tiny);
+    terminal->type("q");
+    terminal->expect("status 0.");
+}
+
+TEST_P(TopOnTerminal, ShowsAndScrollsTenThousandLocks) {
+    make_locks(10'000);
+    const auto terminal = start("--limit 20000 --sort name");
+    auto lines = frame_with(*terminal, "10000 locks, ");
+    expect_to_fit(lines, {});
+    EXPECT_THAT(lines[3], StartsWith("lock-00001 "));
+    terminal->type("\x1b[6~"); // page down
+    frame_with(*terminal, "\x1b[7mlock-00022 ");
+    terminal->type("\x1b[5~");
+    frame_with(*terminal, "\x1b[7mlock-00001 ");
+    terminal->type("/09999\n");
+    lines = frame_with(*terminal, "1 lock, ");
+    EXPECT_THAT(lines.back(), StartsWith("lock-09999 "));
+    terminal->type("\n");
+    frame_with(*terminal, "shop, process 100 on web100");
+    terminal->type("q");
+    terminal->expect("status 0.");
+}
+
+TEST_P(TopOnTerminal, NamesCannotControlTheTerminal) {
     client home = connect();
-    mutex odd{home, "evil\x1b[2Jname\u202e"};
+    const std::string evil = "evil\x1b[2J\r\n\x9b"
+                             "2Jname\u202e\u2066\x7f";
+    mutex odd{home, evil};
     const std::scoped_lock held{odd};
     await_locks(1);
-    EXPECT_THAT(run({"top"}, url()).out,
-                AllOf(HasSubstr("evil"), Not(HasSubstr("\x1b")), Not(HasSubstr("\u202e"))));
+    const auto harmless =
+        AllOf(HasSubstr("evil?[2J"), Not(HasSubstr("\x1b[2J")), Not(HasSubstr("\x9b")),
+              Not(HasSubstr("\u202e")), Not(HasSubstr("\u2066")), Not(HasSubstr("\x7f")));
+    const auto terminal = start();
+    frame_with(*terminal, "1 lock, ");
+    terminal->expect(frame_begin);
+    EXPECT_THAT(terminal->expect(frame_end), harmless);
+    terminal->type("\n");
+    terminal->expect("name       ");
+    EXPECT_THAT("name" + terminal->expect(frame_end), harmless);
+    terminal->type("q");
+    terminal->expect("status 0.");
+    EXPECT_THAT(run({"top"}, url()).out, AllOf(harmless, Not(HasSubstr("\x1b"))));
+}
+
+TEST_P(TopOnTerminal, AServerThatGoesAwayAndComesBackIsReported) {
+    const auto terminal = start();
+    frame_with(*terminal, "0 locks, ");
+    server().stop();
+    frame_with(*terminal, "no reply for ");
+    terminal->type("s"); // keys work meanwhile
+    frame_with(*terminal, "sorted by held");
+    server().restart();
+    frame_with(*terminal, "s sort, / filter");
+    make_locks(100);
+    frame_with(*terminal, "100 locks, ");
+    terminal->type("q");
+    terminal->expect("status 0.");
+}
+
+TEST_P(TopOnTerminal, QuitsAlthoughTheServerHangs) {
+    const auto terminal = start();
+    frame_with(*terminal, "0 locks, ");
+    server().pause();
+    frame_with(*terminal, "no reply for ");
+    const time_point before = boot_clock::now();
+    terminal->type("q");
+    expect_restored(*terminal);
+    EXPECT_LT(boot_clock::now() - before, 5s);
+    server().resume();
 }
 
 } // namespace

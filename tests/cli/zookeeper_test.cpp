@@ -39,6 +39,9 @@ TEST_F(ZookeeperVerbs, ACommandRunsUnderALock) {
 TEST_F(ZookeeperVerbs, WhoHoldsItIsTold) {
     who_holds_it_is_told();
 }
+TEST_F(ZookeeperVerbs, TopListsHeldLocksWithoutTheirTimes) {
+    top_lists_held_locks_without_times();
+}
 TEST_F(ZookeeperVerbs, ALockThatWasTakenAwayIsLost) {
     a_lock_that_was_taken_away_is_lost();
 }
