@@ -396,7 +396,7 @@ TEST(MigratingScriptsOfAll, AreTried) {
     for (const char* other :
          {"find_locks", "find_counters", "examine_server", "read_clients", "describe_locks",
           "inspect_lock", "inspect_permits", "inspect_rate", "inspect_counter", "last_token",
-           "look_latch", "announce_client", "index_client", "list_clients", "read_wish"})
+          "look_latch", "announce_client", "index_client", "list_clients", "read_wish"})
         tried.insert(other);
     for (const std::string& each : migrating::all_scripts())
         EXPECT_TRUE(tried.contains(each)) << each;
