@@ -104,6 +104,11 @@ std::string hint_of(unsigned error) {
     case 5010:
         return "the server asks for the password in a way that would show it to anyone on the way; "
                "use TLS, or another plug-in for this user";
+    case 1205:
+        return "another session blocks the write: FLUSH TABLES WITH READ LOCK, LOCK TABLES, "
+               "BACKUP STAGE BLOCK_COMMIT (mariabackup), or a transaction that has locked the "
+               "rows; "
+               "SHOW FULL PROCESSLIST lists the sessions";
     case 1203:
     case 1226:
         return "the limit is this account's (MAX_USER_CONNECTIONS, max_user_connections): raise "

@@ -85,7 +85,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     // Make the full attempt, because the short attempt does not tell why it failed.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
-    co_await refuse_locked_tables(at, said, 0);
+    co_await refuse_blocked_attempt(at, said, 0);
     taken got{attempt_in(said, 0, want.kind)};
     got.no_row = found_no_row(said, 0);
     if (got.seen.said == verdict::granted) {
@@ -175,7 +175,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     composing text{make};
     call_options options{.effect_at = read_insert_at, .may_meet_lock = read_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_locked_tables(at, said, read_update_at);
+    co_await refuse_blocked_attempt(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
     // No hold was stored: the server executed the UPDATE before the deadline, but the INSERT after
@@ -221,7 +221,7 @@ asio::awaitable<taken> ask_for_turn(request_context& at, const ask& want, time_p
     composing text{make};
     call_options options{.may_meet_lock = fair_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_locked_tables(at, said, fair_update_at);
+    co_await refuse_blocked_attempt(at, said, fair_update_at);
     taken got{attempt_in(said, fair_update_at, want.kind)};
     got.no_row = found_no_row(said, fair_update_at);
     got.seen.token = 0;
@@ -285,7 +285,7 @@ asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_t
     composing text{make};
     call_options options{.effect_at = permit_insert_at, .may_meet_lock = permit_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_locked_tables(at, said, permit_update_at);
+    co_await refuse_blocked_attempt(at, said, permit_update_at);
     taken got{attempt_in(said, permit_update_at, want.kind)};
     const bool is_there = !found_no_row(said, permit_update_at);
     if (!is_there)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/request_context.hpp"
 
+#include "mysql/server_answers.hpp"
 #include "net/failure.hpp"
 
 #include <algorithm>
@@ -51,19 +52,14 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
 
 attempt attempt_in(const answers& said, std::size_t update_at, lock_kind wanted) {
     const result& update = answer_at(said, update_at);
+    const packed_answer told = taken_apart(update.insert_id);
+    if (told.other_kind)
+        throw_wrong_type(told.other_kind, words_for(wanted));
     attempt got;
-    if (update.error != 0) { // the request allows an error only for this statement
-        got.not_looked_at = true;
-        got.holder_tells = false;
-    } else {
-        const packed_answer told = taken_apart(update.insert_id);
-        if (told.other_kind)
-            throw_wrong_type(told.other_kind, words_for(wanted));
-        got.said = told.said;
-        got.left = told.left;
-        got.server_now = told.server_now;
-        got.token = told.last_token;
-    }
+    got.said = told.said;
+    got.left = told.left;
+    got.server_now = told.server_now;
+    got.token = told.last_token;
     got.sent_at = said.sent_at;
     got.received_at = said.received_at;
     got.clock = said.clock;
@@ -146,6 +142,18 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
     co_return co_await at_.server.run(text, options);
 }
 
+namespace {
+
+/// Returns a statement that writes to all tables and changes no row.
+std::string all_touched(const tables& named) {
+    return "UPDATE " + named.locks + " AS l," + named.holds + " AS h," + named.counters + " AS c," +
+           named.requests +
+           " AS r SET l.touched=l.touched,h.expires=h.expires,c.touched=c.touched,"
+           "r.expires=r.expires WHERE FALSE";
+}
+
+} // namespace
+
 // Sends statements that need all rights but change no row. The INSERT also needs the rights to
 // SELECT and UPDATE. All statements run in one transaction, so that the pool can see that the
 // server has executed nothing.
@@ -166,8 +174,8 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     const call_options options{.may_meet_lock = insert_at};
     try {
         const answers said = co_await at.server.run(text, options);
-        co_await refuse_locked_tables(at, said, insert_at);
-        at.may_hold = answer_at(said, insert_at).error == 0;
+        co_await refuse_blocked_attempt(at, said, insert_at);
+        at.may_hold = true;
     } catch (const net::failure& e) {
         if (e.code() == errc::outcome_unknown) // no hold was asked for yet
             throw net::failure{errc::unreachable, e.text()};
@@ -175,26 +183,35 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     }
 }
 
-// Sends an UPDATE that changes no row. It waits for table locks, but not for row locks. On MySQL it
-// waits up to one second, because lock_wait_timeout cannot be shorter there.
-asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
-                                           std::size_t update_at) {
-    if (answer_at(said, update_at).error == 0)
+// Sends an UPDATE of all tables that changes no row. It waits for table locks, but not for row
+// locks. On MySQL it waits up to one second, because lock_wait_timeout cannot be shorter there.
+asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers& said,
+                                             std::size_t update_at) {
+    const unsigned error = answer_at(said, update_at).error;
+    if (error == 0) // the request allows an error only for this statement
         co_return;
     constexpr std::size_t write_at = 1;
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
-        return std::vector<std::string>{
-            std::string{"SET SESSION lock_wait_timeout="} + (facts.is_mariadb ? "0" : "1"),
-            "UPDATE " + at.named.locks + " SET touched=touched WHERE FALSE",
-            "SET SESSION lock_wait_timeout=1"};
+        return std::vector<std::string>{std::string{"SET SESSION lock_wait_timeout="} +
+                                            (facts.is_mariadb ? "0" : "1"),
+                                        all_touched(at.named), "SET SESSION lock_wait_timeout=1"};
     };
     composing text{make};
     call_options options{.may_meet_lock = write_at};
-    const answers told = co_await at.server.run(text, options);
-    if (answer_at(told, write_at).error != 0)
+    bool are_locked = false;
+    try {
+        const answers told = co_await at.server.run(text, options);
+        are_locked = answer_at(told, write_at).error != 0;
+    } catch (const net::failure& e) {
+        // The user may lack a right that this UPDATE needs. The attempt has waited all the same.
+        if (e.code() != errc::refused)
+            throw;
+    }
+    if (are_locked)
         throw net::failure{store_errc::try_again,
                            "the tables of locks are locked against writes, by FLUSH TABLES WITH "
                            "READ LOCK or LOCK TABLES, as a backup does"};
+    throw failure_of(classify(error, {}), error, "the wait for a lock of the server timed out");
 }
 
 } // namespace holdfast::mysql

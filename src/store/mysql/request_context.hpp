@@ -74,8 +74,8 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
 /// Returns the result of an attempt, which is the insert id of its UPDATE, with the times of the
-/// answer. If another transaction had locked the row, the result is "busy" with an unknown
-/// remaining time. Throws `store_errc::wrong_type` if another kind uses the name.
+/// answer. Call refuse_blocked_attempt() before. Throws `store_errc::wrong_type` if another kind
+/// uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
 /// Returns a granted attempt with the server's time in the answer `which`. Also improves the
@@ -115,9 +115,11 @@ private:
 /// it would commit the others. After the first success, it sends nothing any more.
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
-/// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited for a table
-/// lock, and not for a row lock. (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table
-/// locks.) While a table lock exists, no attempt is granted, and the holder of the lock is unknown.
-asio::awaitable<void> refuse_locked_tables(request_context&, const answers&, std::size_t update_at);
+/// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited too long for a
+/// table lock, a row lock or a lock against commits. The attempt has then not read the lock's row,
+/// so it is unknown whether the lock is busy. The text says what may have blocked the statement.
+/// (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table locks.)
+asio::awaitable<void> refuse_blocked_attempt(request_context&, const answers&,
+                                             std::size_t update_at);
 
 } // namespace holdfast::mysql

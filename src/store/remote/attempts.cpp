@@ -121,7 +121,7 @@ void attempts::note_reply(const open_request& sent, const attempt& got) {
     // Remember an earlier request that is still on its way and whose deadline has not passed,
     // because this reply says nothing about it. A "late" reply says nothing about the lock either,
     // because the script returns this reply before it examines the lock.
-    const bool looked = got.said != verdict::late && !got.not_looked_at;
+    const bool looked = got.said != verdict::late;
     const bool tells_all = looked && got.sent_at > sent.unanswered_before;
     unanswered_until_ = tells_all ? none : sent.unanswered_before;
 }
