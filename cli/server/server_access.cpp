@@ -246,18 +246,32 @@ bool is_private_server(const std::string& url) {
 
 namespace {
 
+std::string in_lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower)
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    return lower;
+}
+
 /// Replaces the value of each query parameter that may be a password. This includes each parameter
 /// with an escape (`%`) in its name.
 std::string without_passwords_in_query(std::string url) {
     for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
         const std::size_t end = std::min(url.find('&', start + 1), url.size());
         const std::size_t equals = std::min(url.find('=', start), end);
-        const std::string_view name = std::string_view{url}.substr(start, equals - start);
-        const bool may_be = name.find("password") != name.npos || name.find('%') != name.npos;
+        const std::string name = in_lower_case(std::string_view{url}.substr(start, equals - start));
+        const bool may_be = name.find("pass") != name.npos || name.find('%') != name.npos;
         if (may_be && equals < end)
             url.replace(equals + 1, end - equals - 1, "***");
     }
     return url;
+}
+
+/// Returns whether a user without a password is only a name. In all other schemes, the text before
+/// the '@' may be a password, because many Redis clients accept `password@host`.
+bool has_plain_user_names(std::string_view url) {
+    const std::string scheme = in_lower_case(url.substr(0, url.find(':')));
+    return scheme.starts_with("mysql") || scheme.starts_with("mariadb");
 }
 
 std::string one_without_password(std::string url) {
@@ -265,14 +279,16 @@ std::string one_without_password(std::string url) {
     if (scheme_end == std::string::npos)
         return url;
     const std::size_t start = scheme_end + 3;
-    const std::size_t at = url.substr(0, url.find_first_of("/?", start)).rfind('@');
+    const std::size_t end = std::min(url.find_first_of("/?#", start), url.size());
+    const bool has_host = end > start;
+    // An '@' after the host may belong to a password with an unencoded '/', '?' or '#'.
+    if (has_host && url.find('@', end) != url.npos)
+        return url.replace(start, url.npos, "***");
+    const std::size_t at = url.substr(0, end).rfind('@');
     const std::size_t colon = url.find(':', start);
     if (at != std::string::npos && at > start && colon < at)
         url.replace(colon + 1, at - colon - 1, "***");
-    else if (at != std::string::npos && at > start &&
-             (url.starts_with("redis") || url.starts_with("valkey")))
-        // Also hide a password without a user name (password@host), which other Redis clients
-        // accept.
+    else if (at != std::string::npos && at > start && !has_plain_user_names(url))
         url.replace(start, at - start, "***");
     return without_passwords_in_query(std::move(url));
 }

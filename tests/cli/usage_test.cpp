@@ -256,12 +256,31 @@ TEST(Unreachable, Is69AndNamesTheServerButNotThePassword) {
 }
 
 TEST(Unreachable, DoesNotShowALoneUserWhichMayBeAPassword) {
-    for (const char* url :
-         {"redis://secret@127.0.0.1:1", "rediss://secret@127.0.0.1:1",
-          "redis+sentinel://secret@127.0.0.1:1/s", "redis+cluster://secret@127.0.0.1:1"}) {
+    for (const char* url : {"redis://secret@127.0.0.1:1", "rediss://secret@127.0.0.1:1",
+                            "REDIS://secret@127.0.0.1:1", "redis+sentinel://secret@127.0.0.1:1/s",
+                            "redis+cluster://secret@127.0.0.1:1", "REDISS://secret@127.0.0.1:1"}) {
         const ended hidden = run({"run", "-n", "job", "--", "true"}, url);
         EXPECT_EQ(hidden.status, 69);
         EXPECT_THAT(hidden.err, HasSubstr("***@127.0.0.1:1"));
+        EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
+    }
+}
+
+TEST(Unreachable, DoesNotShowALoneUserOfAUnixSocket) {
+    for (const std::string scheme : {"unix", "redis+unix", "UNIX"}) {
+        const ended hidden =
+            run({"run", "-n", "job", "--", "true"}, scheme + "://secret@/no/such/folder");
+        EXPECT_EQ(hidden.status, 69);
+        EXPECT_THAT(hidden.err, HasSubstr("://***@/no/such/folder"));
+        EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
+    }
+}
+
+TEST(Unreachable, ShowsNothingOfAUrlWithAnAtSignBehindItsHost) {
+    for (const char* url : {"mysql://me:1/secret@127.0.0.1:1", "zk://me:1/secret@127.0.0.1:1",
+                            "mysql://127.0.0.1:1/shop?unavailable_timeout=0s&PASSword=secret"}) {
+        const ended hidden = run({"run", "-n", "job", "--", "true"}, url);
+        EXPECT_NE(hidden.status, 0);
         EXPECT_THAT(hidden.err, ::testing::Not(HasSubstr("secret")));
     }
 }
