@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -343,6 +345,52 @@ TEST_P(Rate, IsKeptByEachUseAndGoesUnused) {
     EXPECT_EQ(mails.available_permits(), 2) << "looking at it is no use of it";
     home.pass(5s + 10ms);
     EXPECT_EQ(mails.current_rate(), std::nullopt);
+}
+
+/// The client that waits sleeps for the time that it was told under the earlier rate.
+TEST_P(Rate, ShorterKeptTimeLetsLimiterExistUntilWaitersAskAgain) {
+    for (const duration kept : {duration{5s}, duration::zero()}) {
+        SCOPED_TRACE(kept.count());
+        moving_client home{store(), {}};
+        rate_limiter mails{home.get(), "mails" + std::to_string(kept.count())};
+        mails.set_rate({.permits = 1, .per = 5s, .kept = kept});
+        mails.acquire();
+        EXPECT_FALSE(mails.try_acquire()) << "this request is what a waiter sends first";
+        mails.set_rate({.permits = 1, .per = 500ms, .kept = 500ms});
+        home.pass(4s + 900ms);
+        EXPECT_TRUE(mails.try_acquire());
+        home.pass(10s);
+        EXPECT_EQ(mails.current_rate(), std::nullopt) << "nobody waits any more";
+    }
+}
+
+TEST_P(Rate, ShorterKeptTimeCountsAtOnceIfNobodyWaits) {
+    moving_client home{store(), {}};
+    rate_limiter mails{home.get(), "mails"};
+    mails.set_rate({.permits = 1, .per = 5s, .kept = 1min});
+    mails.acquire();
+    mails.set_rate({.permits = 1, .per = 2s, .kept = 2s});
+    home.pass(2s + 10ms);
+    EXPECT_EQ(mails.current_rate(), std::nullopt);
+}
+
+/// A release and a new rate send no notification.
+TEST_P(Rate, TimedAcquireAsksOnceMoreAtItsDeadline) {
+    const std::vector<std::function<void(rate_limiter&)>> changes{
+        [](rate_limiter& mails) { mails.release(); },
+        [](rate_limiter& mails) { mails.set_rate({.permits = 10, .per = 1s}); }};
+    for (const auto& change : changes) {
+        client home = make_client(), other = make_client();
+        rate_limiter mails{home, "mails"}, same{other, "mails"};
+        mails.set_rate({.permits = 1, .per = 1h});
+        mails.acquire();
+        const std::size_t before = store().requests();
+        std::future<bool> waiting = mails.async_try_acquire_for(500ms, 1, asio::use_future);
+        ASSERT_TRUE(somebody_asked(before));
+        change(same);
+        EXPECT_TRUE(soon(std::move(waiting)));
+        EXPECT_TRUE(mails.erase());
+    }
 }
 
 TEST_P(Rate, FailsWhereSomethingElseHasTheName) {

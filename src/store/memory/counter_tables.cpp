@@ -461,10 +461,16 @@ count_verdict rate_table::look(const counter_ask& want) {
     return {.said = verdict::granted};
 }
 
-/// Keeps the rate limiter from expiring while a client waits for it. After this call, the limiter
+namespace {
+
+/// Smallest time in which a waiter can ask again after its wait.
+constexpr duration waiter_needs{1000};
+
+} // namespace
+
+/// Keeps the rate limiter from expiring while a client waits for it. After the wait, the limiter
 /// exists for `kept` or `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
-    constexpr duration waiter_needs{1000};
     if (there.how.kept > duration::zero() && wait)
         there.ends_at =
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
@@ -510,13 +516,30 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
+/// Returns for how long clients may still wait under the present rate. The time at which the
+/// limiter expires shows how long. If the limiter never expires, they wait for at most one
+/// interval. Returns nothing if no client waits.
+std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
+    const limiter* const before = find(name);
+    if (!before)
+        return std::nullopt;
+    const duration kept = before->how.kept;
+    if (kept == duration::zero())
+        return before->how.per;
+    const duration wait =
+        clock_.left(before->ends_at).value_or(kept) - std::max(kept, waiter_needs);
+    return wait > duration::zero() ? std::optional{wait} : std::nullopt;
+}
+
 /// Sets the rate, and forgets earlier draws (granted requests): the draws from the rate that all
 /// clients share, and the draws of this client from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
+    const std::optional<duration> wait = wait_under_old_rate(what.name);
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
     made.ends_at =
         what.to.kept > duration::zero() ? clock_.end_of(what.to.kept) : microseconds::max();
+    keep_for_waiter(made, wait);
     made.drawn.erase(drawer{});
     made.drawn.erase(what.request.client);
     use(made);

@@ -306,6 +306,7 @@ private:
     const limiter* find(const lock_name&) const;
     void use(limiter&);
     void keep_for_waiter(limiter&, std::optional<duration> wait) const;
+    std::optional<duration> wait_under_old_rate(const lock_name&);
     static drawer drawer_of(const limiter&, const drawer& client);
     static microseconds counts_until(const limiter&, const draw&);
     std::int64_t free_in(const limiter&, const drawer& client) const;

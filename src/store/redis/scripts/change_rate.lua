@@ -132,6 +132,21 @@ local function forget_draws_of_others(keys)
     end
 end
 
+-- Returns the TTL (ms) of a limiter whose unused keys are kept for `kept` ms from now on. Clients
+-- that wait under the rate before still sleep for the time that they were told. The old TTL shows
+-- how long. Without an old TTL, they sleep for at most one interval.
+local function ttl_under_new_rate(kept)
+    if not limiter then
+        return kept
+    end
+    local wait = limiter.interval
+    local old = redis.pcall('pttl', KEYS[1])
+    if limiter.kept > 0 and type(old) == 'number' then
+        wait = old - math.max(limiter.kept, waiter_needs)
+    end
+    return wait > 0 and math.max(kept, needed_by_waiter(wait, kept)) or kept
+end
+
 local function set()
     local others, elsewhere = others_that_draw()
     if elsewhere then
@@ -154,7 +169,8 @@ local function set()
     if ARGV[5] == '0' then
         change(undo, 'persist', KEYS[1])
     else
-        change(undo, 'pexpire', KEYS[1], ARGV[5])
+        local ttl = ttl_under_new_rate(tonumber(ARGV[5]))
+        change(undo, 'pexpire', KEYS[1], string.format('%.0f', ttl))
     end
     change(undo, 'del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
     local interval = tonumber(ARGV[3])

@@ -349,8 +349,10 @@ private:
         if (enough && !drawn)
             draws_.push_back({want.request, want.amount, now_, how_->scope});
         EXPECT_EQ(said.left, enough ? std::nullopt : std::optional{first_enough(want)});
-        if (!enough && how_->kept > duration{}) // its wait is a use
-            ends_ = std::max(ends_, now_ + first_enough(want) + std::max(how_->kept, 1000ms));
+        if (!enough) {
+            waits_until_ = std::max(waits_until_, now_ + first_enough(want));
+            keep_for_waiters();
+        }
         ++(enough ? granted_ : busy_);
     }
 
@@ -401,8 +403,11 @@ private:
         }
         if (what.verb == counter_verb::set_new && how_)
             return {};
+        if (how_ && how_->kept == duration{}) // the limiter's expiry does not show who waits
+            waits_until_ = now_ + how_->per;
         how_ = what.to;
         ends_ = how_->kept > duration{} ? now_ + how_->kept : time_point::max();
+        keep_for_waiters();
         std::erase_if(draws_, [&what](const draw& each) {
             return each.scope == rate::scope_of::overall || each.by.client == what.request.client;
         });
@@ -432,6 +437,12 @@ private:
     void forget() {
         how_.reset();
         draws_.clear();
+        waits_until_ = time_point::min();
+    }
+    /// A waiter uses the limiter until it has asked again.
+    void keep_for_waiters() {
+        if (how_->kept > duration{} && waits_until_ > now_)
+            ends_ = std::max(ends_, waits_until_ + std::max(how_->kept, 1000ms));
     }
     void use() {
         if (how_->kept > duration{})
@@ -486,7 +497,8 @@ private:
     rate_table table_{clock_};
     std::optional<rate> how_;
     time_point ends_ = time_point::max();
-    std::vector<draw> draws_; ///< all of them
+    time_point waits_until_ = time_point::min(); ///< no client sleeps longer for permits
+    std::vector<draw> draws_;                    ///< all of them
     std::deque<counter_ask> asked_;
     std::deque<known> requests_;
     std::uint64_t last_ = 0;

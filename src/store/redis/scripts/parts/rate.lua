@@ -141,18 +141,25 @@ local function client_keys_last(limiter, left_of_limiter)
     return math.max(lasts, limiter.lasts)
 end
 
+-- Smallest time (ms) in which a waiter can ask again after its wait.
+local waiter_needs = 1000
+
+-- Returns the TTL (ms) of a limiter whose waiters ask again after `wait` ms.
+local function needed_by_waiter(wait, kept)
+    return wait + math.max(kept, waiter_needs)
+end
+
 -- Sets the TTL of the limiter's keys. An unused limiter expires after its `kept` time, and the keys
 -- of a single client always have a TTL. A waiter uses the limiter for `wait` ms, so no key expires
 -- before a waiter's wait ends. Returns the server's error if a command was refused, otherwise nil.
 local function keep_state(limiter, clock, wait)
-    local waiter_needs = 1000 -- smallest time (ms) in which a waiter can ask again after its wait
     local lasts = redis.pcall('pttl', KEYS[1])
     if type(lasts) == 'table' then
         return lasts
     end
     local refusal
     if limiter.kept > 0 then
-        local needed = wait and wait + math.max(limiter.kept, waiter_needs) or limiter.kept
+        local needed = wait and needed_by_waiter(wait, limiter.kept) or limiter.kept
         lasts = math.max(lasts, needed)
         refusal = redis.pcall('pexpire', KEYS[1], string.format('%.0f', lasts))
     end
