@@ -62,6 +62,9 @@ public:
         return now;
     }
 
+    /// Returns whether the store may have a hold or a queue entry of this attempt.
+    bool must_leave() const { return spot_ && (granted_ || spot_->must_leave()); }
+
     /// Removes the waiter and any hold of this attempt from the store. Returns true if the store
     /// certainly has neither of them any more, so that another attempt may follow.
     asio::awaitable<bool> leave() {
@@ -97,8 +100,6 @@ public:
     }
 
 private:
-    /// Returns whether the store may have a hold or a queue entry of this attempt.
-    bool must_leave() const { return spot_ && (granted_ || spot_->must_leave()); }
     bool takes_from_counter() const {
         const std::optional<counter_kind> counts = call_->wanted.of->counts();
         return call_->wanted.takes && counts && counts != counter_kind::latch;
@@ -149,23 +150,20 @@ time_point next_look(const acquisition& call, const gate* door, const place& spo
     return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Returns whether the call must poll, because a release of the lock may send no notification.
-bool looks_by_itself(const acquisition& call) {
-    return call.wanted.of->polls || (call.wanted.of->kind == lock_kind::token && call.wanted.takes);
-}
-
-/// How long before its deadline a polling call sends its last request. The request contains the
-/// deadline, and the store refuses a request that arrives later. So the request must be sent some
-/// time before.
+/// Added to two round trips, gives how long before its deadline a call sends its last request. The
+/// request contains the deadline, and the store refuses a request that arrives later.
 constexpr duration last_look_margin{5};
 
-/// Returns when to send the next request: at `look_at`, or at the last possible moment before the
-/// deadline if that is earlier.
-time_point or_last_look(const acquisition& call, time_point look_at, duration round_trip) {
+/// Returns when to send the next request: at `look_at`, or shortly before the deadline if that is
+/// earlier. So a call finds a lock that became free without a notification: some holders send none,
+/// and a notification can get lost. A call for permits behind an earlier call sends no last
+/// request, because it would take the permits from the earlier call.
+time_point or_last_look(const acquisition& call, const gate* door, const place& spot,
+                        time_point look_at, duration round_trip) {
     const time_point end = call.wanted.give_up_at;
-    const time_point last = end == time_point::max() || !looks_by_itself(call)
-                                ? end
-                                : end - 2 * round_trip - last_look_margin;
+    if (end == time_point::max() || leaves_asking_to_earlier_call(call, door, spot))
+        return std::min(look_at, end);
+    const time_point last = end - 2 * round_trip - last_look_margin;
     return std::min(look_at, last > call.home->now() ? last : end);
 }
 
@@ -210,6 +208,13 @@ void note_reply(acquisition& call, gate* door, const answer& said) {
     if (!said.granted)
         call.last_request_ended(nullptr);
 }
+void note_busy(acquisition& call, gate* door, const answer& said) {
+    if (!door)
+        return;
+    if (said.answered)
+        door->note_busy(call.home->now());
+    call.home->found_busy(call);
+}
 void note_no_reply(acquisition& call, gate* door, const boost::system::system_error& e) {
     if (!door)
         return;
@@ -225,6 +230,29 @@ void throw_if_unknown(const acquisition& call, const gate* door) {
         return;
     if (std::optional<failure> why = door->why_unknown(call, call.home->now()))
         throw worded_error{std::move(*why)};
+}
+
+/// Shortest time that a call waits at its deadline until the store has removed its queue entry.
+constexpr duration departure_timeout_min{100};
+
+asio::awaitable<void> give_up_at(std::shared_ptr<acquisition> call, time_point when) {
+    co_await call->home->nap(when);
+    call->give_up_busy(); // does nothing if the call has ended
+}
+
+/// Removes the queue entry of the attempt before the call ends as busy. Without this, the next
+/// release could still grant the lock to this call, and a try that follows would find a lock busy
+/// that nobody holds. If the store does not reply in time, the call ends all the same, and the
+/// entry is removed in the background.
+asio::awaitable<void> leave_before_giving_up(std::shared_ptr<acquisition> call, attempt& here,
+                                             duration round_trip) {
+    if (!here.must_leave())
+        co_return;
+    engine& home = *call->home;
+    const duration timeout =
+        std::min(std::max(departure_timeout_min, 2 * round_trip), home.bounds().time_limit / 2);
+    home.spawn(give_up_at(call, later(home.now(), timeout)));
+    co_await here.leave();
 }
 
 [[noreturn]] void fail_late(duration lease) {
@@ -267,11 +295,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             } else if (said.answered && round_trip < call->wanted.lease) {
                 late_grants = 0;
             }
-            if (door) {
-                if (said.answered)
-                    door->note_busy(home.now());
-                home.found_busy(*call);
-            }
+            note_busy(*call, door, said);
             look_at = next_look(*call, door, here->spot(), said, polls);
         } catch (const boost::system::system_error& e) {
             look_at = trouble.next_try(e, sent_at);
@@ -283,24 +307,24 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             // Without a reply, it is unknown whether the lock is busy. So the call fails with the
             // last error, and does not report that the lock is busy.
             trouble.rethrow_if_unanswered();
-            // Remove the entry from the queue of the lock before the call ends. Otherwise the next
-            // release could still grant the lock to this call, and a try that follows would find a
-            // lock busy that nobody holds.
-            //
             // If this request overtook this client's own earlier release, then the lock was busy
             // only because of this client's own old hold. So the call asks once more.
-            const bool has_left = co_await here->leave();
-            if (may_overtake && has_left) {
+            bool was_ours = false;
+            if (may_overtake)
+                was_ours = co_await here->leave();
+            if (was_ours) {
                 co_await until_acknowledged(*call, *door);
                 here.emplace(call);
                 continue;
             }
             throw_if_unknown(*call, door);
+            co_await leave_before_giving_up(call, *here, round_trip);
             call->give_up_busy();
         }
         if (call->finished())
             break;
-        co_await until_wake_up(*call, door, here->spot(), or_last_look(*call, look_at, round_trip));
+        look_at = or_last_look(*call, door, here->spot(), look_at, round_trip);
+        co_await until_wake_up(*call, door, here->spot(), look_at);
         if (!polls) // a call that polls sleeps for its own pauses instead
             co_await wait_for_pacer(*call, pacer);
         if (home.now() >= call->wanted.give_up_at)

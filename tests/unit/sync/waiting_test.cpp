@@ -83,7 +83,18 @@ TEST_F(Waiting, ATimedCallLeavesTheQueueOfTheStoreBeforeItEnds) {
     run_for(500ms);
     EXPECT_TRUE(refused_in_time());
     EXPECT_EQ(alice.meddling.places_left, 1);
+    run_for(1s);
     EXPECT_TRUE(is_idle(alice));
+}
+
+TEST_F(Waiting, ATimedCallDoesNotWaitLongForAStoreThatDoesNotLetItLeave) {
+    alice.meddling.keeps_queues = true;
+    server.occupy("stock", 1h);
+    stock.async_try_lock_for(500ms, tried.handler());
+    run_for(499ms);
+    alice.always.answer_delay = 10min;
+    run_for(1ms + 100ms);
+    EXPECT_TRUE(refused_in_time());
 }
 
 TEST_F(Waiting, ATimedCallEndsAlthoughItCannotLeaveTheQueueAndLeavesItLater) {
