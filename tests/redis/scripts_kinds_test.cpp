@@ -174,7 +174,8 @@ TEST_P(KindScripts, ValuesOfOtherProgramsAreNamedAndNeverTouched) {
         server().command(each);
         expect_refused("neither a hash nor a string", {});
     }
-    for (const char* const text : {"", "1.5", "any text", "\xff\xfe"}) {
+    for (const char* const text :
+         {"", "1.5", "any text", "\xff\xfe", "007", "-0", "+3", " 3", "3\n", "-"}) {
         server().command({"SET", name_, text});
         expect_refused("another program's data", {"a token lock"});
     }

@@ -4,7 +4,7 @@
 --   the request is remembered, channel, publish command, a second publish command (optional).
 -- Returns {1 done | 0 not done | 2 late, µs now or 0, count, receivers (-1: message denied)}.
 -- Redisson: trySetCount, countDown and delete of RedissonCountDownLatch.
--- uses: deadline request instead count tell
+-- uses: deadline request instead number count tell
 
 local now, late = clock_and_whether_late(ARGV[5])
 if late then

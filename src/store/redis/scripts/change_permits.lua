@@ -8,7 +8,7 @@
 --   message denied)}.
 -- Redisson: trySetPermits, setPermits, addPermits, release, updateLeaseTime and delete of
 --   RedissonPermitExpirableSemaphore.
--- uses: deadline request instead count permits tell
+-- uses: deadline request instead number count permits tell
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then

@@ -8,7 +8,7 @@
 --   before it), receivers (-1: message denied)}.
 -- Redisson: release, releaseIfExists, addPermits, trySetPermits, drainPermits and delete of
 --   RedissonSemaphore.
--- uses: deadline request instead count tell
+-- uses: deadline request instead number count tell
 
 local now, late = clock_and_whether_late(ARGV[7])
 if late then

@@ -3,11 +3,12 @@
 -- ARGV: cursor, pattern, how many keys to scan, kind: 'number' (a semaphore or a latch), 'permits'
 --   (a leased semaphore of which some permits are held) or 'rate'.
 -- Returns {next cursor (0: the scan is complete), name, ...}. Redisson has no such script.
+-- uses: number
 
 -- Returns whether the key is a number. If this user is not allowed to read the key, returns false.
 local function is_number(name)
     local value = redis.pcall('getrange', name, 0, 20)
-    return type(value) == 'string' and string.find(value, '^%-?%d+$')
+    return type(value) == 'string' and is_whole_number(value)
 end
 
 -- Returns whether the key is an additional key of another object: of a fenced lock or a rate

@@ -7,7 +7,7 @@
 -- Returns {1 taken | 0 free | 2 late | 3 held by others, µs now or 0, owner, ...}, or an error if
 --   the key is no lock or a lock of another kind.
 -- Redisson: forceUnlock of RedissonLock, -ReadLock, -WriteLock and -FairLock.
--- uses: deadline instead tell tokens
+-- uses: deadline instead number tell tokens
 
 local fields_max, owners_told_max, queue_told_max = 10000, 100, 100
 
@@ -28,13 +28,8 @@ local function force_token()
     if type(holder) == 'table' then
         return another_kind(KEYS[1], wanted, holder)
     end
-    -- A string that is a number and has a TTL may be a token of another program, unless leased
-    -- permits are held under the same name.
-    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
-        '{' .. KEYS[1] .. '}:timeout'
-    local is_counter = string.find(holder, '^%-?%d+$') and
-        (redis.call('pttl', KEYS[1]) == -1 or redis.pcall('exists', held) == 1)
-    if is_counter or mode ~= '' and mode ~= 'token' then
+    local left = redis.call('pttl', KEYS[1])
+    if is_counter(KEYS[1], holder, left) or mode ~= '' and mode ~= 'token' then
         return another_kind(KEYS[1], wanted)
     end
     if ARGV[2] == '' and mode == '' and not is_token_of_ours(holder) then

@@ -2,7 +2,7 @@
 -- KEYS: name. ARGV: the channel of its waiters, the name of its kind for errors.
 -- Returns {1 it exists | 0, the number, listeners (-1: denied)}.
 -- Redisson: availablePermits of RedissonSemaphore, getCount of RedissonCountDownLatch.
--- uses: instead count listeners
+-- uses: instead number count listeners
 
 local stored, trouble = count_of(KEYS[1], ARGV[2] or 'a semaphore')
 if trouble then

@@ -2,7 +2,7 @@
 -- KEYS: name. ARGV: prefix of timers.
 -- Returns {ms left (-1: no end), owner, ...} | {} free | {ms left, {owner}} a string | an error if
 --   the key is no lock. RedissonLock: HGET, EXISTS, PTTL.
--- uses: elsewhere instead shared together
+-- uses: elsewhere instead number shared together
 
 local token_max, fields_max, timers_asked_max = 200, 10000, 200
 
@@ -16,11 +16,7 @@ if type(count) == 'table' then
     if type(holder) == 'table' then
         return another_kind(KEYS[1], 'a lock', holder)
     end
-    -- A string that is a number and has a TTL may be a token of another program, unless leased
-    -- permits are held under the same name.
-    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
-        '{' .. KEYS[1] .. '}:timeout'
-    if string.find(holder, '^%-?%d+$') and (left == -1 or redis.pcall('exists', held) == 1) then
+    if is_counter(KEYS[1], holder, left) then
         return another_kind(KEYS[1], 'a lock')
     end
     return {left, {string.sub(holder, 1, token_max)}}

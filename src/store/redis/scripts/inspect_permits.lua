@@ -3,7 +3,7 @@
 -- Returns {1 it exists | 0, free permits, held permits, listeners (-1: denied)}.
 -- Redisson: availablePermits and acquiredPermits of RedissonPermitExpirableSemaphore, which also
 --   remove expired permits.
--- uses: deadline instead count listeners permits
+-- uses: deadline instead number count listeners permits
 
 local stored, trouble = count_of(KEYS[1], 'a leased semaphore')
 if trouble then

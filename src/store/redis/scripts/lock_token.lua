@@ -3,7 +3,7 @@
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 if a holdfast
 --   client holds it, which will notify waiters | 0}. Redisson has no such script.
--- uses: deadline confirm instead tokens
+-- uses: deadline confirm instead number tokens
 
 local now, late = clock_and_whether_late(ARGV[3])
 if late then
@@ -21,14 +21,8 @@ if not holder then
 end
 
 local left = redis.call('pttl', KEYS[1])
-if holder ~= ARGV[2] and string.find(holder, '^%-?%d+$') then
-    -- A string that is a number and has a TTL may be a token of another program, unless leased
-    -- permits are held under the same name.
-    local held = string.find(KEYS[1], '{', 1, true) and KEYS[1] .. ':timeout' or
-        '{' .. KEYS[1] .. '}:timeout'
-    if left == -1 or redis.pcall('exists', held) == 1 then
-        return another_kind(KEYS[1], 'a token lock')
-    end
+if holder ~= ARGV[2] and is_counter(KEYS[1], holder, left) then
+    return another_kind(KEYS[1], 'a token lock')
 end
 if holder ~= ARGV[2] then
     return {0, left, now, is_token_of_ours(holder) and 1 or 0}

@@ -2,7 +2,7 @@
 -- KEYS: name.
 -- Returns {1 open | 0 shut, ms until the key expires (-1: never)}.
 -- Redisson: getCount of RedissonCountDownLatch.
--- uses: instead count
+-- uses: instead number count
 
 local stored, trouble = count_of(KEYS[1], 'a latch')
 if trouble then

@@ -6,7 +6,7 @@
 --   publish command (optional).
 -- Returns {1 given back | 0 nothing was taken, receivers (-1: message denied)}. Redisson has no
 --   such script.
--- uses: request instead count tell
+-- uses: request instead number count tell
 
 local before, overtaken = answer_before(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 if overtaken then

@@ -6,7 +6,7 @@
 -- Returns {1 granted | 0 busy | 2 late, if busy ms until the next permit expires (-1: never), µs
 --   now}.
 -- Redisson: tryAcquire of RedissonPermitExpirableSemaphore.
--- uses: deadline instead count full permits tell
+-- uses: deadline instead number count full permits tell
 
 local expired_max = 100
 

@@ -4,7 +4,7 @@
 --   request is remembered.
 -- Returns {1 taken | 0 not enough, or given back before | 2 late, µs now or 0}.
 -- Redisson: tryAcquire of RedissonSemaphore.
--- uses: deadline request instead count
+-- uses: deadline request instead number count
 
 local now, late = clock_and_whether_late(ARGV[4])
 if late then

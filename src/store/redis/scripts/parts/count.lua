@@ -11,7 +11,7 @@ local function count_of(name, wanted)
     if type(stored) == 'table' then
         return nil, another_kind(name, wanted, stored)
     end
-    local is_other = stored and not string.find(stored, '^%-?%d+$')
+    local is_other = stored and not is_whole_number(stored)
     if not is_other and wanted ~= 'a leased semaphore' then
         local held = string.find(name, '{', 1, true) and name .. ':timeout' or
             '{' .. name .. '}:timeout'

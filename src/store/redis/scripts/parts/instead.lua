@@ -22,7 +22,8 @@ local function another_kind(name, wanted, refused)
     if redis.pcall('exists', held) == 1 and (text == false or type(text) == 'string') then
         is = 'a string (a leased semaphore)'
     elseif type(text) == 'string' then
-        local number = string.find(text, '^%-?%d+$') and math.abs(tonumber(text))
+        local number = (text == '0' or string.find(text, '^%-?[1-9]%d*$')) and
+            math.abs(tonumber(text))
         is = number and number > counted_exactly_max and
             'a string (a number that no counter can have)' or
             number and 'a string (a semaphore or a latch)' or
