@@ -43,7 +43,7 @@ TEST_F(Activity, ListsAHoldWhenItIsOldEnoughUntilItsRelease) {
     EXPECT_EQ(with_hold.holds[0].kind, lock_kind::plain);
     EXPECT_GE(with_hold.holds[0].since, before);
     EXPECT_TRUE(with_hold.holds[0].renewed);
-    held.unlock();
+    held.async_unlock(said{}.handler());
     settle();
     EXPECT_THAT(listed().holds, IsEmpty());
     EXPECT_TRUE(listed().idle);
@@ -67,7 +67,7 @@ TEST_F(Activity, ListsACallThatWaitsForAnotherClientOrBehindACallOfItsOwn) {
     EXPECT_EQ(waiting.waits[0].give_up_at, time_point::max());
     EXPECT_LT(waiting.waits[0].since, waiting.waits[1].since);
     EXPECT_LT(waiting.waits[1].give_up_at, time_point::max());
-    held.unlock();
+    held.async_unlock(said{}.handler());
 }
 
 TEST_F(Activity, ListsNoMoreThanTheOldestAndCountsAll) {
