@@ -365,6 +365,9 @@ redis::options of_sentinels(const parts& all) {
         refuse("url: behind the service only a '/' and a database may follow; a '/' in the "
                "service's name is written %2F");
     them.service = all.segments[0];
+    if (them.service.find('@') != std::string::npos)
+        refuse("url: the service " + shown(all, them.service) +
+               " has an '@' in its name, which no Sentinel allows");
     read_database_in_path(all, all.segments.size() > 1 ? all.segments[1] : "", server);
     return server;
 }

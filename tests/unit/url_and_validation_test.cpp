@@ -169,6 +169,8 @@ constexpr mistake malformed[] = {
     {"redis+sentinel://a//1", "it names no service"},
     {"redis+sentinel://a/s/1/2",
      "behind the service only a '/' and a database may follow; a '/' in"},
+    {"redis+sentinel://me:1/secret@host", "the service (not shown, for it may be a piece of a"},
+    {"redis+sentinel://a/s%40x", "has an '@' in its name, which no Sentinel allows"},
     {"redis+sentinel://a/s/x", "the database \"x\" is no number; it is written redis://host/2, "
                                "redis+sentinel://host/SERVICE/2 or ?database=2"},
     {"redis+sentinel://a/s/1?database=2", "the database is given twice"},
