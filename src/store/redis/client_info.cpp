@@ -21,21 +21,21 @@ constexpr std::string_view key_prefix = "holdfast_client:";
 constexpr std::size_t uuid_size = 36;
 
 /// Position and text of the mark in the UUID of a holdfast client. The mark is the third group of
-/// digits; its first digit 8 is the UUID version.
+/// digits, which begins with 8, the UUID version.
 constexpr std::size_t mark_at = 14;
 constexpr std::string_view mark = "8fd5";
 
-/// Key of the index of the clients that list holds or waits. It is a sorted set.
+/// Key of the index, a sorted set that lists the clients with holds or waits.
 constexpr std::string_view index_key = "holdfast_clients";
 
-/// Maximum number of clients whose reports are read, and of clients in one request.
+/// Maximum number of clients whose reports are read, and maximum number of clients in one request.
 constexpr std::size_t clients_max = 1000, clients_at_once = 50;
 
-/// Maximum number of holds, and of waits, that a client lists, and maximum size of their names. The
-/// limits bound the size of a client's key. The script read_clients has the same limits.
+/// Maximum number of holds and of waits that a client's key lists, and maximum size of a lock name
+/// in it. These limits keep the key small. The script read_clients has the same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
-/// Age from which a hold or a wait is listed, and the time between two looks for changes.
+/// Age from which the key lists a hold or a wait, and the time between two checks for changes.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
 
 std::string_view word_for(lock_kind kind) {
@@ -65,7 +65,7 @@ std::optional<duration> entry_time(const reply& word) {
     return number >= 0 ? std::optional{duration{number}} : std::nullopt;
 }
 
-/// Number of words for each hold or wait in the reply of read_clients.
+/// Number of words that describe one hold or wait in the reply of read_clients.
 constexpr std::size_t words_per_entry = 5;
 
 const std::vector<reply>& entries_in(const reply& list) {
@@ -136,8 +136,8 @@ void add_entries(std::vector<argument>& to, const client_report& from) {
     }
 }
 
-/// Writes the client's entry in the index of a cluster. An error is ignored, because only operators
-/// need the index, and the next write tries again.
+/// Writes the client's entry in the index of a cluster. Ignores an error, because only operators
+/// need the index, and the next write repeats the attempt.
 asio::awaitable<void> write_index(node& server, const client_report& report, duration kept) {
     const std::string_view keys[] = {index_key};
     const std::int64_t ms = lists_any(report.activity) ? kept.count() : 0;
@@ -178,7 +178,7 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_repo
 
 namespace {
 
-/// Reads the reports of clients. All their keys must be in one slot.
+/// Reads the reports of clients whose keys are all in one slot.
 asio::awaitable<std::vector<std::optional<seen_client>>>
 read_some(node& server, const std::vector<std::string>& clients, bool with_entries) {
     const std::vector<std::string_view> keys{clients.begin(), clients.end()};
@@ -205,7 +205,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             seen = co_await read_some(server, some, false);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // one unreachable server of several is not a failure
+                throw; // show the clients of the other servers
         }
         for (std::size_t i = 0; i < seen.size(); ++i)
             if (seen[i])
@@ -227,7 +227,7 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
     const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
     const auto read = [](const reply& said) {
         std::vector<std::string> found;
-        for (const reply& each : items(said)) // another program may have written the index
+        for (const reply& each : items(said)) // skip names that another program wrote
             if (text(each).size() == uuid_size && text(each).substr(mark_at, mark.size()) == mark)
                 found.push_back(std::string{key_prefix} + text(each));
         return found;
@@ -261,7 +261,7 @@ asio::awaitable<active_clients> read_active_clients(node& server) {
             seen = co_await read_some(server, some, true);
         } catch (const boost::system::system_error& why) {
             if (!server.is_sharded() || why.code() != errc::unreachable)
-                throw; // one unreachable server of several is not a failure
+                throw; // show the clients of the other servers
             found.complete = false;
         }
         for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -277,16 +277,16 @@ asio::awaitable<active_clients> read_active_clients(node& server) {
 namespace {
 
 /// Least TTL of the key that describes a client. The key must outlive all holds of the client, so
-/// that users can see the holder of a lock even after it has died. The client writes the key again
-/// every third of its TTL, just as it renews holds every third of their lease.
+/// that users can see who held a lock even after that client has died. The client writes the key
+/// again after a third of the TTL.
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// Number of failed writes after which an idle client writes nothing more. Its key then expires.
+/// Number of failed writes after which the loop writes nothing more. The key then expires.
 constexpr int failures_max = 10;
 
-/// Longest time for which close() waits until the server has deleted the client's key. If the
-/// server does not reply in time, the key expires later.
+/// Longest time for which end() waits until the server has deleted the client's key. If the server
+/// does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
 
 } // namespace
@@ -333,8 +333,8 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
     self->following_ = false;
 }
 
-/// Returns the holds and waits that are old enough for the list. Locks with long names are left
-/// out, because the client's key must stay small.
+/// Returns the holds and waits that the client's key lists: those that are old enough and have no
+/// long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
     client_activity found = context_.activity(now - listed_age, entries_max);
     const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };
@@ -343,8 +343,8 @@ client_activity presence_refresh::listed(time_point now) const {
     return found;
 }
 
-/// Writes the client's key if the list of holds and waits has changed, if the last write failed, or
-/// if the key must be written again before it expires. Returns whether the loop goes on.
+/// Writes the client's key if the list of holds and waits has changed, the last write failed, or
+/// the key will expire soon. Returns whether the loop goes on.
 bool presence_refresh::write_changes() {
     if (denied_ || ending_)
         return false;
@@ -360,7 +360,7 @@ bool presence_refresh::write_changes() {
     return !current.idle || lists_any(current);
 }
 
-/// Returns the content of the next write, and remembers it as written.
+/// Returns the content of the next write, and stores its holds and waits in `written_`.
 client_report presence_refresh::make_report(duration kept) {
     client_report made{.info = info_, .now = context_.time.now()};
     if (kept > duration::zero() && context_.activity)
@@ -414,8 +414,8 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
         self->ended_->ring();
 }
 
-// Reports to the user's observer, only once, that the user has no permission to write the client's
-// key. After any other error, the next call of refresh() tries again.
+// Reports once to the user's observer if the user has no permission to write the client's key.
+// After another error, the next call of refresh() writes again.
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of clients. Each client writes a key about itself, so that tools can show who holds
-// a lock (docs/protocol/client.md). Only client_info.cpp knows the keys and arguments of the
-// scripts that read and write descriptions.
+// Descriptions of clients. Each client writes a key that describes itself (host, process and so
+// on), so that tools can show who holds a lock (docs/protocol/client.md). Only client_info.cpp
+// knows the keys and the arguments of the scripts that read and write descriptions.
 #pragma once
 
 #include "redis/node.hpp"
@@ -19,35 +19,38 @@
 
 namespace holdfast::redis {
 
-/// Returns the key with the description of the owner's client. The result is empty if the owner's
-/// UUID lacks the mark of holdfast clients.
+/// Returns the key with the description of the client that an owner belongs to. The result is empty
+/// if the owner's UUID is not from a holdfast client.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
-/// Content of a client's key: its description, and its holds and waits.
+/// Content of a client's key: the description of the client, and its holds and waiting calls.
 struct client_report {
     client_info info;
     client_activity activity{};
     time_point now{}; ///< time of `activity`
-    /// Name of the client in the index of clients. If it is empty, the index stays unchanged.
+    /// Name of the client in the index, which lists all clients that have holds or waiting calls.
+    /// If the name is empty, the index stays unchanged.
     std::string name_in_index{};
 };
 
-/// Writes the client's description with the TTL `kept`. If `kept` is zero, deletes its key instead.
-/// If `name_in_index` is set, also writes the client's entry in the index. The entry exists while
-/// the report lists any hold or wait.
+/// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
+/// key instead. If `name_in_index` is set, adds the client to the index when the report lists a
+/// hold or a wait, and otherwise removes the client from the index.
 asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.
 struct seen_hold {
     std::string name, kind, number;
-    std::optional<duration> since, age; ///< time since 1970, on the server's clock, and the age
+    std::optional<duration> since,
+        age; ///< moment of the grant (server's clock, since 1970), and the time since then
 };
 
 /// A waiting call that a client has reported.
 struct seen_wait {
     std::string name, kind;
-    std::optional<duration> since, age; ///< time since 1970, on the server's clock, and the age
+    std::optional<duration> since,
+        age; ///< start of the wait (server's clock, since 1970), and the time since then
     std::optional<duration> timeout_left;
 };
 
@@ -59,38 +62,38 @@ struct seen_client {
     std::vector<seen_wait> waits{};
 };
 
-/// Reads descriptions, in the order of the keys. An entry is empty if the client has written no
-/// description, or if its server could not be asked.
+/// Reads the descriptions of clients. The result has one entry for each key, in the same order. An
+/// entry is empty if the client has written no description, or if its server could not be asked.
 asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
                                                                       std::vector<std::string>);
 
-/// Reports of all clients that list holds or waits.
+/// Reports of all clients that have holds or waiting calls.
 struct active_clients {
     std::vector<seen_client> clients{};
     bool complete = true; ///< false: there were too many clients, or a server could not be asked
     std::size_t requests = 0; ///< number of requests that were sent
 };
 
-/// Reads the reports of the clients in the index.
+/// Reads the reports of all clients in the index.
 asio::awaitable<active_clients> read_active_clients(node&);
 
 /// Writes a description of this client to the server, while the client holds locks there.
 ///
-/// Each grant and each renewal calls refresh(). If a write is due, the client's key is written
-/// again. The write runs at the same time as requests about locks, and never delays them. An error
-/// of a write never makes a lock fail.
+/// Each grant and each renewal calls refresh(), which writes the client's key again if a write is
+/// due. The write runs at the same time as requests about locks, and never delays them. If the
+/// write fails, the locks are not affected.
 ///
-/// A loop runs while the client has a hold or a waiting call. Once a second, it compares the list
-/// of holds and waits with the written list, and writes the key again after a change. The list has
-/// only entries that are older than a second, so shorter holds and waits cause no write. An idle
-/// client has no loop and writes nothing, and its key expires.
+/// A loop runs while the client has a hold or a waiting call. Once a second, it writes the key
+/// again if the list of holds and waits has changed. The list has only holds and waits that are
+/// older than a second, so shorter ones cause no write. A client without holds and waits has no
+/// loop, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
     /// `server`, and all objects that `context` refers to, must live until stop() is called.
     presence_refresh(node& server, store_context context);
 
-    /// Records that the server granted or renewed a lock with this lease at `now`. If no write is
-    /// due, the call costs only two comparisons. Thread-safe.
+    /// Records that the server granted or renewed a lock with this lease time at `now`. Starts a
+    /// write of the description if one is due. Thread-safe.
     void refresh(duration lease, time_point now);
 
     /// Starts the loop that writes the list of holds and waits, unless it runs already. Call it for
@@ -123,7 +126,7 @@ private:
     std::atomic<bool> following_ = false;
     std::atomic<bool> denied_ = false;
     bool ending_ = false;       ///< end() was called
-    bool is_indexed_ = false;   ///< the index may have an entry of this client
+    bool is_indexed_ = false;   ///< true: the index may have an entry of this client
     int failures_ = 0;          ///< number of writes that failed since the last success
     client_activity written_{}; ///< holds and waits in the last write
 };

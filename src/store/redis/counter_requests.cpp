@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Entry of a request in the queue for a free slot. The destructor removes the entry from the
+/// Request that waits in the queue for a free slot. The destructor removes the request from the
 /// queue.
 class request_slots::place_in_line {
 public:
@@ -30,11 +30,12 @@ public:
         book& all = of_.names_[name_];
         all.waiting.erase(me_);
         if (!all.is_full())
-            all.call_next(); // this request gives up, so the next one may use a free slot
+            all.call_next(); // a slot is free, and this request does not use it
         of_.forget_if_unused(name_);
     }
 
-    /// Waits until this request has a slot, or until the time of request_slots::take() is over.
+    /// Waits until this request has a slot, or until the deadline of request_slots::take() has
+    /// passed.
     asio::awaitable<void> wait(time_point deadline, duration progress_timeout) {
         while (!has_slot() && of_.time_.now() < deadline) {
             me_->called = false;
@@ -328,7 +329,7 @@ asio::awaitable<released> return_permits(node& server, const hold& held) {
 asio::awaitable<renewed_holds> renew_permits(node& server, std::optional<shard> at, hold_list holds,
                                              const renewal_options& how) {
     const std::string prefix = permit_prefix(holds.front()->owner, server.redisson());
-    std::vector<std::string> leased, numbers; // `keys` and `arguments` point into these vectors
+    std::vector<std::string> leased, numbers; // `keys` and `arguments` refer to these strings
     leased.reserve(holds.size());
     numbers.reserve(holds.size());
     std::vector<std::string_view> keys;
@@ -383,19 +384,18 @@ asio::awaitable<counter_state> inspect_permits(node& server, const lock_name& na
 
 namespace {
 
-/// A nonce begins with this many bytes of the client's UUID. These bytes are random, except for the
-/// few bits that mark a holdfast client.
+/// Number of bytes of the client's UUID at the start of a nonce. These bytes are random, except for
+/// the few bits that mark a holdfast client.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the bytes of the number, with the lowest byte first. JVMs and servers use the same
-/// order.
+/// Appends the bytes of a number, lowest byte first. Redisson uses the same order.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-/// Returns the id of the request as a 64-bit number. Requests of one client have consecutive ids.
-/// Each client begins at a random id, so the ids of different clients are far apart.
+/// Returns a 64-bit number that identifies the request. The requests of one client have consecutive
+/// numbers. Each client begins at a random number, so the numbers of two clients hardly ever meet.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -403,8 +403,8 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the bytes that make a draw (permits taken by one request to a rate limiter) unique. The
-/// format of these bytes depends on the Redisson version; see docs/protocol/rate.md.
+/// Returns the nonce of a request to a rate limiter. The nonce makes the set member of the request
+/// unique. Its format depends on the Redisson version (docs/protocol/rate.md).
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {

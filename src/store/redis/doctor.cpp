@@ -28,7 +28,7 @@ long long leading_number(std::string_view text) {
     return value;
 }
 
-/// Returns the remedy for a missing permission. `rights` has the syntax of ACL SETUSER.
+/// Returns the advice for a missing permission. `rights` has the syntax of ACL SETUSER.
 std::string grant_to_user(const std::string& rights) {
     return "Grant the permission to the user of this client: ACL SETUSER USERNAME " + rights;
 }
@@ -83,8 +83,8 @@ finding server_facts::version() const {
     return {severity::fine, "version", name, ""};
 }
 
-// Returns the finding about the eviction policy, and about keys that were evicted since the server
-// started. Locks are keys with a TTL, and every policy except noeviction removes keys with a TTL.
+// Returns the finding about the eviction policy and about evicted keys. Locks are keys with a TTL,
+// and every policy except noeviction may remove such keys.
 finding server_facts::eviction() const {
     const std::string policy{text("maxmemory_policy")};
     const bool bounded = number("maxmemory") > 0;
@@ -202,7 +202,7 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
 }
 
 /// Adds findings about the path to the server. The address in the URL may belong to a proxy that
-/// sends the requests to several servers. These servers may not share their data.
+/// sends requests to several servers which do not share their data.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -227,9 +227,9 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "only the guarantees of these servers (docs/topologies.md)."});
 }
 
-/// Adds findings about subscribers. Clients publish releases either as plain or as sharded
-/// messages. A subscriber that uses the other form gets no message, so it waits until the end of
-/// the lease that it last saw.
+/// Adds findings about subscribers of the wrong kind. A release is published either as a plain or
+/// as a sharded message. A client that subscribes to the other kind is not notified, so it waits
+/// until the holder's lease ends.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;
@@ -284,7 +284,7 @@ std::vector<finding> judge_topology(const topology_report& all, const lock_needs
     return found;
 }
 
-// Findings about the set of servers as a whole, and about single servers that do not work.
+// Findings about all servers together, and about single servers that do not work.
 
 namespace {
 
@@ -436,20 +436,19 @@ void judge_members(const topology_report& all, std::vector<finding>& found) {
 
 namespace {
 
-/// Finding that applies to several servers. Severity, topic and remedy are the same for all of
-/// them.
+/// Finding that several servers share. Its severity, topic and remedy are the same for all of them.
 struct shared_finding {
     finding first;
-    std::vector<std::string> words;     ///< the text of the finding at each server, in order
-    std::vector<std::string> addresses; ///< the servers' addresses, in the same order
+    std::vector<std::string> words;     ///< text of the finding at each server
+    std::vector<std::string> addresses; ///< address of each server, in the same order
 };
 
 bool is_alike(const finding& one, const finding& other) {
     return one.how_bad == other.how_bad && one.topic == other.topic && one.remedy == other.remedy;
 }
 
-/// Returns one finding for all servers that have it. `servers` is the number of servers that were
-/// examined. The text names the servers, unless the finding is about all of them.
+/// Returns one finding for all servers that share it. `servers` is the number of examined servers.
+/// The text names the servers, unless all examined servers have the finding.
 finding said_once(shared_finding&& one, std::size_t servers) {
     if (servers == 1)
         return std::move(one.first);
@@ -513,20 +512,20 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns the longest failover that a held lock survives: 65% of the lease. When the server fails,
-/// a third of the lease may have passed since the last renewal. The next renewal takes some time,
-/// too.
+/// Returns the longest failover that a held lock survives: 65% of the lease. A third of the lease
+/// may have passed since the last renewal when the server fails, and the next renewal takes some
+/// time.
 constexpr duration outlasted_by(duration lease) {
     return lease / 100 * 65 + lease % 100 * 65 / 100;
 }
 
-/// Returns the largest difference between two clocks that does no harm to a lease of this length.
+/// Returns the largest difference between the clocks of two servers that is safe with this lease.
 constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// Server setting on which the length of a failover depends. `whole` is the measured time from the
-/// server's failure until clients find the new primary (docs/topologies.md).
+/// Setting of the server that decides how long a failover takes. `whole` is the measured time from
+/// the failure of the server until clients find the new primary (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -589,12 +588,12 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole, ""};
 }
 
-/// The smallest and the greatest number of online replicas that a primary has. `of` is the primary
-/// with the smallest number.
+/// Smallest and greatest number of online replicas of a primary. `of` is the primary with the
+/// smallest number.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
-    std::size_t most = 0; ///< greatest number that any primary has
+    std::size_t most = 0; ///< greatest number at any primary
 };
 
 replica_count count_replicas(const topology_report& all) {
@@ -665,8 +664,7 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// Returns the least difference between two clocks that the readings allow. The clocks differ by at
-/// least this much.
+/// Returns by how much two clocks differ at least. Each reading gives only bounds for a clock.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }
@@ -735,8 +733,8 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease of the doctor's trial lock. The lease is short, so that the lock ends soon if
-/// its release fails. The lease is long enough to take the lock, to subscribe and to renew.
+/// Returns the lease time of the doctor's trial lock. It is long enough to take the lock, to
+/// subscribe and to renew. It is short, so that the lock ends soon if its release fails.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
 }
@@ -744,13 +742,13 @@ duration trial_lease(const node& server, duration lease_time) {
 /// Maximum number of attempts to release the trial lock.
 constexpr int releases_max = 3;
 
-/// Returns whether the doctor certainly does not hold the trial lock after this error.
+/// Returns whether the error proves that the doctor does not hold the trial lock.
 bool did_nothing(const error_code& why) {
     return why == errc::unreachable || why == errc::refused || why == errc::closed ||
            why == errc::overloaded;
 }
 
-/// Returns whether another attempt would get the same error.
+/// Returns whether a retry would get the same error.
 bool is_final(const error_code& why) {
     return why == errc::refused || why == errc::closed;
 }
@@ -809,7 +807,7 @@ private:
         }
     }
 
-    /// Examines all servers of the topology. If the topology is not known, examines only the INFO
+    /// Examines all servers of the topology. If the topology cannot be read, examines only the INFO
     /// reply of this server.
     asio::awaitable<void> look_around() {
         topology_report all;
@@ -850,7 +848,7 @@ private:
     }
 
     /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test
-    /// then require no confirmation, so that they run in any case.
+    /// then require no confirmation, so that a lack of replicas does not stop them.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;
@@ -898,8 +896,8 @@ private:
         }
     }
 
-    /// Releases the trial lock, even if an earlier step failed. Repeats the request while its
-    /// outcome is unknown.
+    /// Releases the trial lock, even if an earlier step failed. Repeats the request while the
+    /// client does not know whether the lock was released.
     asio::awaitable<void> release() {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -924,8 +922,8 @@ private:
             found_.push_back(remote::trial_went_well(trial_.name));
     }
 
-    // Tries to write and delete a description of this client. Uses a separate key, because the
-    // client may use its own key at the same time.
+    // Tests whether this client may write and delete a description of itself. Uses a separate key,
+    // because the client may write its real key at the same time.
     asio::awaitable<void> say_who() {
         if (!context_.announce)
             co_return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doctor for Redis servers: findings about one server from its INFO reply, findings about
-// several servers from a report, and a test with a trial lock. Only examine_server() does I/O.
+// The checks behind `doctor` for Redis servers: findings about one server from its INFO reply,
+// findings about several servers from a topology report, and a test with a trial lock. Only
+// examine_server() does I/O.
 #pragma once
 
 #include "redis/node.hpp"
@@ -28,7 +29,7 @@ struct durability_settings {
     std::string fsync{};
 };
 
-/// Facts in a server's INFO reply. They show whether the server is fit for locks.
+/// Values from a server's INFO reply. They show whether the server is fit for locks.
 class server_facts {
 public:
     /// Reads the lines of INFO that have the form `field:value`, and ignores all other lines.
@@ -54,17 +55,15 @@ private:
     const durability_settings around_;
 };
 
-// Findings that need the reports of several servers.
-
-/// Requirements that the client's locks place on the servers.
+/// Requirements of the client's locks on the servers.
 struct lock_needs {
     duration lease{};
     std::size_t replicas = 0; ///< number of replicas that must confirm each grant
 };
 
-/// Returns all findings about a report, which must not be empty. `met_info` is the INFO reply on
-/// the connection that carries the requests for locks. The text is empty if the server denies the
-/// command INFO.
+/// Returns all findings about a report, which must not be empty. `met_info` is the INFO reply of
+/// the server to which the client sends its requests for locks. `met_info` is empty if the server
+/// denies INFO.
 std::vector<finding> judge_topology(const topology_report&, const lock_needs&,
                                     std::string_view met_info);
 
@@ -76,21 +75,20 @@ void judge_replicas(const topology_report&, std::size_t required, std::vector<fi
 void judge_clocks(const topology_report&, duration lease, std::vector<finding>&);
 void judge_listeners(const topology_report&, std::vector<finding>&);
 
-/// Adds the findings about single servers. If several servers have the same finding, adds it only
-/// once.
+/// Adds the findings about single servers. A finding that several servers share is added only once.
 void judge_each(const topology_report&, std::vector<finding>&);
 
-/// Returns the primaries and replicas that replied.
+/// Returns the primaries and replicas that sent a reply.
 std::vector<const server_report*> servers_in(const topology_report&);
 
-/// Returns the items as text: `a, b, c`. A long list is cut after its first entries.
+/// Returns the items as text: `a, b, c`. From a long list, returns only the first items.
 std::string listed(const std::vector<std::string>&);
 
 /// Returns a duration as text, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
-/// Examines the server (`store::examine`). Tests the user's permissions with the same requests that
-/// locks send, with a lock named `trial`. Leaves no key at the server.
+/// Examines the server (`store::examine`). Takes and releases a lock named `trial`, with the
+/// requests that all locks send, to test the user's permissions. Leaves no key at the server.
 asio::awaitable<std::vector<finding>> examine_server(node&, const store_context&, ask trial);
 
 } // namespace holdfast::redis

@@ -23,14 +23,14 @@
 namespace holdfast::redis {
 namespace {
 
-/// Number of keys that one script scans. One scan takes a fraction of a millisecond.
+/// Number of keys that one step of a search scans. A step takes a fraction of a millisecond.
 constexpr std::int64_t keys_in_step = 250;
 
-/// Maximum number of steps. All steps together take some seconds.
+/// Maximum number of steps of a search. All steps together take some seconds.
 constexpr int steps_max = 20'000;
 
-/// Returns the words in the reply to one step of a search: the cursor of the next step, and the
-/// names that were found.
+/// Returns the words in the reply to one step of a search: the cursor of the next step, and then
+/// the names that were found.
 std::vector<std::string> words_in(const reply& step) {
     std::vector<std::string> words;
     for (const reply& each : items(step))
@@ -59,7 +59,7 @@ struct search {
     const std::string pattern;
     const std::size_t limit;
     const std::string_view kind;   ///< kind of counter; empty if the script knows only one kind
-    std::set<std::string> names{}; // a set, because SCAN may return a name twice
+    std::set<std::string> names{}; // a set, because SCAN may return a name several times
     bool complete = true;
     std::vector<std::string> unreachable{};
 };
@@ -85,8 +85,8 @@ asio::awaitable<void> find_at(node& server, shard where, search& what) {
     what.complete = false;
 }
 
-/// Searches all servers. If some servers cannot be asked, the list is incomplete. If no server can
-/// be asked, throws the error.
+/// Searches all servers. If only some servers can be asked, the result is incomplete. If no server
+/// can be asked, throws the error.
 asio::awaitable<found_names> find(node& server, search what) {
     std::exception_ptr trouble;
     bool any = false;
@@ -120,7 +120,7 @@ asio::awaitable<found_names> find_counters(node& server, counter_kind kind, std:
 
 namespace {
 
-/// Fields of the script's reply about a key, in order.
+/// Fields in the reply of the script that describes a key, in order.
 enum told_of_key : std::size_t {
     its_type,
     its_left,
@@ -133,8 +133,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// Number of words for each entry of a list. The words are field, value and lease of a holder, or
-/// name, time and listeners of a waiter.
+/// Number of words that describe one holder (field, value, lease) or one waiter (name, time, number
+/// of listeners).
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";
@@ -147,8 +147,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
-/// Returns whether the hash field has the form `<uuid>:<number>`, the form of all owners of
-/// holdfast and of every Redisson version. In a read-write lock, `:write` may follow.
+/// Returns whether a hash field is an owner: `<uuid>:<number>`, in a read-write lock perhaps with
+/// `:write` at the end. Owners of holdfast and of all Redisson versions have this form.
 bool looks_like_owner(std::string_view field) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx:";
     constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
@@ -169,9 +169,9 @@ const std::vector<reply>& triples(const reply& list) {
     return words;
 }
 
-/// Returns the remaining lease of a reader: the TTL of the reader's timer, which is a key. A
-/// holdfast reader without a timer is dead. A JVM's reader without a timer may still hold the lock,
-/// because some JVMs let their timers expire (lock_write.lua).
+/// Returns the remaining lease of a reader, which is the TTL of the reader's timer key. A holdfast
+/// reader without a timer is dead: its lease is 0. A Redisson reader without a timer may be alive
+/// (lock_write.lua): its lease is unknown.
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -187,8 +187,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// Decides from the fields of a hash whether the hash is a lock. In a lock, each field is an owner,
-/// and its value is the number of times that the owner has entered the lock.
+/// Decides whether a hash is a lock, and adds its owners. In a lock, each field is an owner, and
+/// its value is the number of times that the owner has acquired the lock.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -211,12 +211,12 @@ void add_owners(lock_state& told, const reply& answer) {
     else
         told.owners.clear();
     std::stable_partition(told.owners.begin(), told.owners.end(), std::mem_fn(&lock_owner::writes));
-    if (told.kind == key_kind::lock) // a lock of this kind has the key's lease
+    if (told.kind == key_kind::lock) // the lease of the key is the owner's lease
         told.owners.front().remaining.reset();
 }
 
-/// Returns whether a string looks like the token of another program (random letters and digits), or
-/// like a holdfast owner. The result is a guess, because a user's data may look the same.
+/// Returns whether a string looks like the token of a lock: random letters and digits, or a
+/// holdfast owner. The result is a guess, because other data may look the same.
 bool looks_like_token(std::string_view value) {
     constexpr std::size_t least = 16, most = 64;
     constexpr std::string_view also = "+/=_:.-";
@@ -227,7 +227,8 @@ bool looks_like_token(std::string_view value) {
     return value.size() >= least && value.size() <= most && std::ranges::all_of(value, fits);
 }
 
-/// Decides whether a string is a lock. In a lock, the string is the token of the only owner.
+/// Decides whether a string is a lock, and adds its owner. In a lock, the string is the owner's
+/// token.
 void add_token(lock_state& told, const reply& answer) {
     const std::vector<reply>& words = triples(answer.items[its_fields]);
     const std::string value = words.empty() ? "" : text(words.front());
@@ -252,8 +253,8 @@ void add_waiters(lock_state& told, const reply& answer) {
     }
 }
 
-/// Calls `act` for each owner and each waiter that belongs to a holdfast client. The second
-/// argument of `act` is the key that describes the client.
+/// Calls `act` for each owner and each waiter of a holdfast client. The second argument of `act` is
+/// the key that describes the client.
 template <typename Locks, typename Act>
 void for_each_of_ours(Locks& locks, Act act) {
     for (auto& each : locks) {
@@ -266,23 +267,24 @@ void for_each_of_ours(Locks& locks, Act act) {
     }
 }
 
-/// Returns the keys that contain the descriptions of the clients, without duplicates.
+/// Returns the keys that describe the holders and waiters of the locks, without duplicates.
 std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     std::set<std::string> keys;
     for_each_of_ours(locks, [&](const auto&, const std::string& key) { keys.insert(key); });
     return {keys.begin(), keys.end()};
 }
 
-/// Returns whether locks are still shown after this error of a request for the clients' reports. An
-/// ACL may forbid the request, another program may use the key of the index, or in a cluster the
-/// server of the index may be unreachable.
+/// Returns whether the list of locks is shown without the clients' reports after this error: the
+/// ACL forbids the request, another program uses the key of the index, or the server of the index
+/// cannot be reached.
 bool may_be_without_reports(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == errc::unreachable;
 }
 
-/// Reads the descriptions of clients if possible. An ACL may forbid the read, or one request may be
-/// unable to read several keys (CROSSSLOT). The user then gets the owners without descriptions.
+/// Reads the descriptions of clients. Returns an empty entry for each client if they cannot be
+/// read: for example, if the ACL forbids the read, or one request cannot read several keys
+/// (CROSSSLOT).
 asio::awaitable<std::vector<std::optional<client_info>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -345,7 +347,7 @@ std::optional<lock_state> lock_state_in(std::string name, const reply& told) {
 
 namespace {
 
-/// Describes locks whose names are all in one slot.
+/// Describes locks whose names are all in one slot of the cluster.
 asio::awaitable<std::vector<lock_state>> describe_some(node& server,
                                                        std::vector<std::string> names) {
     using belonging = std::string (*)(const lock_name&);
@@ -402,8 +404,8 @@ asio::awaitable<reply> fields_of(node& server, const lock_name& name) {
     co_return co_await server.call(scripts::inspect_lock, keys, arguments);
 }
 
-/// Returns whether the reply of inspect_lock describes a string. If it does, the value of the
-/// string is in a nested list.
+/// Returns whether the reply of inspect_lock describes a token lock. Such a reply has the value of
+/// the string in a nested list.
 bool is_token(const reply& answer) {
     const std::vector<reply>& said = items(answer);
     return said.size() == 2 && said.back().type == reply::kind::array;
@@ -449,12 +451,12 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
                                      alarm& wake) {
     if (is_token(answer))
         return server.hear(token_channel(name), wake);
-    if (has_mode(answer)) // end it at once, because JVMs count the subscribers
+    if (has_mode(answer)) // Redisson counts subscribers
         return server.hear(shared_channel(name), wake, linger::none);
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns the part of the script's error that says which kind of value the key has.
+/// Returns the kind of value that the key has, from the error text of a script.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
@@ -547,14 +549,15 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
 
 namespace {
 
-/// Returns whether the owner of the lock is the hold with this number of the client.
+/// Returns whether the lock's owner is the hold that the client reported.
 bool is_owner(const lock_owner& owner, const seen_client& client, const seen_hold& hold) {
     const std::string text = client.uuid + ":" + hold.number;
     return owner.text == text || owner.text == text + std::string{write_mark};
 }
 
-/// Returns the registered waiter that the reported wait belongs to, or null. A report has no owner
-/// number. So the oldest wait of a client belongs to its first entry in the queue.
+/// Returns the entry of the lock's queue that belongs to a reported wait, or null. A report does
+/// not say which owner waits. So the client's oldest wait gets the client's first entry in the
+/// queue.
 lock_waiter* registered_waiter(lock_state& lock, const seen_client& client, const seen_wait& wait) {
     if (wait.kind != "fair" && wait.kind != "write")
         return nullptr;
@@ -608,8 +611,8 @@ void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>
 
 namespace {
 
-/// Reads the reports of clients, and adds them to the states of the locks. If the reports cannot be
-/// read, the states stay as they are.
+/// Reads the reports of clients, and adds them to the locks. If the reports cannot be read, the
+/// locks stay as they are.
 asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
     const bool any_lock = std::ranges::any_of(
         locks, [](const lock_state& each) { return each.kind != key_kind::other; });
@@ -624,13 +627,13 @@ asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) 
     }
 }
 
-/// Greatest age of the waits and of the holds that clients report for a name.
+/// Ages of the oldest wait and of the oldest hold that clients report for a name.
 struct name_ages {
     duration waits{-1}, holds{-1};
 };
 
-/// Returns the names that begin with `prefix`. Those with the oldest waits come first, then those
-/// with the oldest holds.
+/// Returns the names that begin with `prefix`. The names with waits come first, by the age of the
+/// oldest wait. Then the other names follow, by the age of the oldest hold.
 std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
                                       const std::string& prefix) {
     std::map<std::string, name_ages> found;
@@ -658,7 +661,7 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
     return names;
 }
 
-/// Sorts the locks in the order of the names.
+/// Sorts the locks into the order of `names`.
 void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& names) {
     std::map<std::string_view, std::size_t> position;
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -710,8 +713,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // Between the search for names and this description, the lock may have been released,
-            // or a key of another kind may have replaced it. It is left out then.
+            // Leave out a lock that was released after the search found its name, and a name that
+            // another kind of key has now.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
@@ -719,8 +722,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     co_return all;
 }
 
-/// Subscribes to the releases of a lock. The release of a fair lock is not noticed, because it
-/// notifies only the next waiter of the queue.
+/// Subscribes to the releases of a lock. Cannot notice the release of a fair lock, which notifies
+/// only the next waiter in the queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks for operators: the search for names, the description of locks, and the
-// inspector, which can also end holds by force.
+// Inspection of locks for operators: finds lock names, describes locks, and ends holds by force.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -22,36 +21,38 @@
 namespace holdfast::redis {
 
 struct found_names {
-    std::vector<std::string> names;         ///< sorted, without duplicates
-    bool complete = true;                   ///< false: `limit` or the bound on steps was reached
+    std::vector<std::string> names; ///< sorted, without duplicates
+    bool complete =
+        true; ///< false: the search stopped at `limit` or at its maximum number of steps
     std::vector<std::string> unreachable{}; ///< servers that could not be asked, with the reason
 };
 
-// The functions below search in small steps (SCAN, never KEYS), so that other requests are not
-// delayed. They stop after a few million keys.
+// These functions search in small steps (SCAN, never KEYS), so that they do not delay other
+// requests. They stop after a few million keys.
 
-/// Returns the keys that match a glob pattern and may be locks.
+/// Returns the keys that match a glob pattern and have the type of a lock's key.
 asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
 
 /// Returns the keys that match a glob pattern and may be counters of the given kind.
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 
-/// Maximum number of names in one script. Such a script keeps the server as busy as a renewal of
-/// the same number of holds.
+/// Maximum number of lock names in one script. A script with this number keeps the server busy as
+/// long as a renewal of the same number of holds does.
 inline constexpr std::size_t described_at_once_max = 100;
 
-/// Returns the state of each name that exists. The states contain the descriptions of the clients.
+/// Returns the state of each lock in `names` that exists. A state also describes the clients that
+/// hold the lock.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
 /// Adds the holds and waits that clients have reported to the states of the locks.
 void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>&);
 
-/// Returns the state that the server's reply describes. The result is empty if the key does not
-/// exist any more. Does no I/O.
+/// Returns the lock state in a reply of the server. The result is empty if the reply says that the
+/// key does not exist any more.
 std::optional<lock_state> lock_state_in(std::string name, const reply& told);
 
-/// Reads and ends holds of locks. The holds may come from Redisson or from holdfast.
+/// Reads holds of locks and ends them. The holds may come from Redisson or from holdfast.
 class lock_inspector final : public inspector {
 public:
     /// Both arguments must outlive this object.

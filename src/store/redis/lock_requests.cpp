@@ -32,7 +32,7 @@ channel_name permits_channel_of(const hold& held) {
 
 constexpr verbs plain{lock_mutex, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs in_queue{lock_outside_queue, release_to_queue, renew_leases,
-                         lock_channel_of,    linger::usual,    true}; // plain and fenced
+                         lock_channel_of,    linger::usual,    true}; // plain and fenced locks
 constexpr verbs spin{lock_spin, release_spin, renew_leases, nullptr};
 constexpr verbs fenced{lock_fenced, release_mutex, renew_leases, lock_channel_of};
 constexpr verbs fair{lock_fair, release_fair, renew_leases, fair_channel, linger::none};
@@ -74,7 +74,8 @@ const verbs* verbs_of(lock_kind kind, const node& server) noexcept {
 
 namespace {
 
-/// Returns the fencing token in an answer. Throws if the presence of a token is not as expected.
+/// Returns the fencing token in a reply. Throws if the reply has no token but `is_there` is true,
+/// or has a token but `is_there` is false.
 std::uint64_t token_at(std::size_t which, const reply& answer, bool is_there) {
     const std::int64_t token = integer(answer.items[which]);
     if (token < 0 || is_there != (token > 0))
@@ -94,13 +95,14 @@ released untold_in(const reply& answer) {
     return outcome;
 }
 
-/// Returns whether the hold is the write hold of a read-write lock. Write holds are renewed
-/// together with plain locks.
+/// Returns whether the hold is the write hold of a read-write lock. One request renews write holds
+/// and plain locks.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// Takes a lock. `waiters` is the key with the waiters of a spin lock; it is empty for other locks.
+/// Takes a lock. For a spin lock, `waiters` is the key that lists its waiters. For other locks it
+/// is empty.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);
@@ -115,7 +117,7 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
 }
 
 /// Releases a lock, and notifies the subscribers of `channel`. A spin lock has no subscribers. For
-/// a spin lock, the function returns instead whether other clients are in `waiters`.
+/// a spin lock, returns whether other clients are listed in the key `waiters`.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);
@@ -145,11 +147,12 @@ asio::awaitable<released> release_mutex(node& server, const hold& held) {
 
 namespace {
 
-/// How long the server keeps the queue after the last request of any client. The time is longer
-/// than `queue_poll_bound` plus a command timeout, so the queue does not end while a client waits.
+/// Time for which the server keeps the queue after the last request of any client. It is longer
+/// than `queue_poll_bound` plus a command timeout, so the queue does not expire while a client
+/// waits.
 constexpr duration queue_lasts{10'000};
 
-/// The queue stores the number of a request modulo this number; see scripts/parts/queue.lua.
+/// The queue stores request numbers modulo this number; see scripts/parts/queue.lua.
 constexpr std::uint64_t requests_counted = 1024;
 
 attempt queued_attempt_in(const reply& answer, bool is_fenced) {
@@ -197,7 +200,7 @@ asio::awaitable<attempt> lock_outside_queue(node& server, const ask& want,
 
 std::string grant_message(const owner_id& owner, std::uint64_t number) {
     if (number >= requests_counted)
-        return {}; // the message of an earlier request would have the same text
+        return {}; // an earlier request had the same message
     return std::to_string(owner.number) + ' ' + std::to_string(number);
 }
 
@@ -247,7 +250,7 @@ asio::awaitable<renewed_holds> renew_leases(node& server, std::optional<shard> a
                                             const renewal_options& how) {
     const std::string client = client_part(holds.front()->owner);
     std::vector<std::string_view> names;
-    std::deque<std::string> fields; // fields of write holds; a deque does not move them
+    std::deque<std::string> fields; // fields of write holds; a deque never moves its elements
     std::vector<argument> arguments{how.lease_time.count(), client};
     names.reserve(holds.size());
     arguments.reserve(arguments.size() + holds.size());
@@ -366,8 +369,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// Returns the hash field of the client's existing hold if the request upgrades or downgrades this
-/// hold. For all other requests, the result is empty.
+/// If the request upgrades or downgrades a hold that the client has, returns the hash field of that
+/// hold. Returns an empty text for any other request.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};
@@ -499,7 +502,7 @@ asio::awaitable<renewed_holds> renew_tokens(node& server, std::optional<shard> a
 
 namespace {
 
-/// Returns the text that names the owner of a hold in the lock's key.
+/// Returns the text that stands for the owner of a hold in the lock's key.
 std::string holder_text(const owner_id& owner, lock_kind kind) {
     if (kind == lock_kind::write)
         return client_part(owner) + write_field(owner.number);

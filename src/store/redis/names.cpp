@@ -22,8 +22,8 @@ std::string_view form_of_braces(std::string_view name) {
 
 } // namespace
 
-// The function checks only for an opening brace, as Redisson does. It does not matter whether the
-// name has a complete hash tag.
+// Adds braces unless the name has an opening brace, as Redisson does. Whether the name has a
+// complete hash tag does not matter.
 std::string with_prefix(std::string_view prefix, const lock_name& name) {
     const bool has_tag = name.text.find('{') != std::string::npos;
     std::string all;
@@ -109,7 +109,7 @@ std::string spinners_key(const lock_name& name) {
     return timer_prefix(name) + ":waiters";
 }
 
-// The channel has braces around the name even if the name already contains braces, as in Redisson.
+// Adds braces around the name even if the name has braces already, as Redisson does.
 channel_name latch_channel(const lock_name& name) {
     return channel_name{"redisson_countdownlatch__channel__{" + name.text + '}'};
 }
@@ -142,8 +142,8 @@ std::optional<std::string> objection_to_name(const lock_name& name, std::size_t 
 
 namespace {
 
-/// Number of hexadecimal digits of a permit id that identify the client: the first ten bytes of the
-/// client's UUID. The last six bytes of the id are the permit's number.
+/// Number of hexadecimal digits at the start of a permit id that identify the client (ten bytes of
+/// its UUID). The last six bytes of the id are the permit's number.
 constexpr std::size_t digits_of_client = 20;
 
 } // namespace

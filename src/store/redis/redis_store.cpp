@@ -20,12 +20,12 @@ namespace {
 
 constexpr net::option_checks check{"redis::options"};
 
-/// Shortest allowed time between two checks of the topology. There is a limit because each check
-/// costs the nodes of a cluster some work.
+/// Shortest allowed time between two checks of the topology. Each check costs the cluster's nodes
+/// some work.
 constexpr duration topology_check_least{100};
 
-/// Greatest allowed values of some options. A greater value is probably a typing error, because by
-/// default a server allows only ten thousand connections in all.
+/// Greatest allowed values of two options. A greater value is probably a typing error: by default,
+/// a server allows only ten thousand connections in all.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -77,7 +77,7 @@ void check_place(const options& how) {
         check_tls(*how.tls, "tls", is_one ? how.host : "");
 }
 
-/// Checks the option `pubsub`. Sharded messages are allowed only in a cluster.
+/// Checks the option `pubsub`. Sharded messages exist only in a cluster.
 void check_pubsub(const options& how) {
     check.require(how.pubsub <= pubsub_form::both,
                   "pubsub is none of automatic, plain, sharded and both");
@@ -91,8 +91,8 @@ void check_time(duration value, std::string_view field, duration least = duratio
     check.time(value, field, least);
 }
 
-/// Returns the greatest allowed replica_timeout. There is a limit because a renewal that waits for
-/// replicas must leave enough time for another attempt.
+/// Returns the greatest allowed replica_timeout. A renewal that waits for replicas must leave
+/// enough time for another attempt.
 duration replica_timeout_most(const options& how) {
     return std::max(duration{1}, how.command_timeout / 3);
 }
@@ -176,7 +176,7 @@ asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hol
     missing_permissions_.note(wanted, got);
     if (presence_ && got.said == verdict::granted)
         presence_->refresh(wanted.lease_time, got.received_at);
-    // Do not release the hold if the server refuses WAIT, because the hold belongs to the ticket.
+    // If the server refuses WAIT, keep the hold: it belongs to the ticket that was transferred.
     const auto keep = []() -> asio::awaitable<void> {
         throw boost::system::system_error{make_error_code(store_errc::not_replicated)};
         co_return;
@@ -185,7 +185,7 @@ asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hol
     co_return got;
 }
 
-/// Returns whether other clients are waiting for the lock. Most locks have no waiters.
+/// Returns whether other clients wait for the lock.
 bool redis_locks::others_listen(const hold& held, const released& outcome) const {
     if (!verbs_of(held.kind)->told_on)
         return outcome.receivers > 0;
@@ -269,10 +269,11 @@ asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::strin
         try {
             counter_list::entry one{name, {}};
             one.state = co_await inspect({name}, kind);
-            if (remote::is_listed(kind, one.state)) // the script also finds expired permits
+            if (remote::is_listed(
+                    kind, one.state)) // the script also finds names whose permits have all expired
                 all.counters.push_back(std::move(one));
         } catch (const boost::system::system_error& e) {
-            if (e.code() != store_errc::wrong_type) // wrong_type: the name has another kind now
+            if (e.code() != store_errc::wrong_type) // skip a name that has another kind now
                 throw;
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on Redis, which consists of a lock store, a counter store and an inspector. Also the
-// function that checks the options.
+// The Redis store: its lock store, its counter store, its inspector, and the check of the options.
 #pragma once
 
 #include "redis/node.hpp"
@@ -26,17 +25,17 @@
 
 namespace holdfast::redis {
 
-/// Checks the options, and returns them in the form that the client uses. If a field is wrong,
-/// throws `errc::invalid_argument`, with the name of the field in the text. Reads the TLS files,
-/// but sends nothing.
+/// Checks the options, and returns them. Shortens the default of `replica_timeout` if the other
+/// options need that. If an option is wrong, throws `errc::invalid_argument`, and the text names
+/// the option. Reads the TLS files, but sends nothing.
 options checked(options);
 
-/// Lock store on Redis that uses Redisson's keys, for all kinds that verbs_of() knows.
-/// docs/protocol names the script of each function.
+/// Lock store on Redis that uses the same keys as Redisson. docs/protocol names the script of each
+/// function.
 class redis_locks final : public lock_store {
 public:
-    /// Creates the store. All arguments must outlive this object and all objects that it makes. If
-    /// `presence` is null, the client writes no description of itself to the server.
+    /// Creates the store. All arguments must outlive this object and all objects that it creates.
+    /// If `presence` is null, the client writes no description of itself to the server.
     redis_locks(node& server, const store_context& context, presence_refresh* presence = nullptr)
         : server_{server}
         , context_{context}
@@ -59,12 +58,13 @@ public:
     bool transfers(lock_kind) const noexcept override;
     asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override;
 
-    /// Returns null, because there is nothing to watch: a server reports no keys that it evicted or
-    /// that expired.
+    /// Returns null: a Redis server does not report that a key expired or was evicted, so there is
+    /// nothing to watch.
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
-    /// Maximum number of replicas that can be required. No primary has more replicas than this.
+    /// Maximum value for the number of replicas that must confirm a grant. It is more than a
+    /// primary ever has.
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;
@@ -78,11 +78,11 @@ private:
     presence_refresh* const presence_;
 };
 
-/// Counter store on Redis: semaphores, latches and rate limiters, under Redisson's keys. Additional
-/// keys record which requests of this client were executed (docs/protocol/requests.md).
+/// Counter store on Redis: semaphores, latches and rate limiters, under the keys of Redisson.
+/// Additional keys record which requests of this client were executed (docs/protocol/requests.md).
 class redis_counters final : public counter_store {
 public:
-    /// Creates the store. Both arguments must outlive this object and all objects that it makes.
+    /// Creates the store. Both arguments must outlive this object and all objects that it creates.
     redis_counters(node& server, const store_context& context)
         : server_{server}
         , context_{context}
@@ -108,8 +108,8 @@ private:
     request_slots slots_;
 };
 
-/// Store on Redis. It sends its requests to a `node`. In production, a node is a set of connections
-/// to servers; in some tests, it is a model of a server.
+/// Store on Redis. It sends its requests to a `node`. In production, the node is a set of
+/// connections to servers. In some tests, the node is a model of a server.
 class redis_store final : public store {
 public:
     redis_store(std::unique_ptr<node> server, store_context context)

@@ -21,16 +21,16 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of names in one script. A script of this size keeps the server busy no longer
-/// than a few lock requests. Redisson uses the same number.
+/// Maximum number of names in one script. Such a script keeps the server busy no longer than a few
+/// lock requests. Redisson uses the same number.
 constexpr std::size_t batch_max = 100;
 
-/// Number of parts into which a refused batch is split. If a part is refused again, it is split
-/// again. In this way, few requests and few round trips are enough to find the refused names.
+/// Number of parts into which a refused batch is split. A part that is refused is split again. So a
+/// few requests find the names that cause the refusal.
 constexpr std::size_t parts_of_refused = 10;
 
-/// Returns whether one script may renew both holds. One script can renew only holds of one client
-/// that require the same number of replicas.
+/// Returns whether one script may renew both holds. They must have the same client, the same
+/// script, and the same number of required replicas.
 bool go_together(const hold& one, const hold& other) {
     return one.owner.client == other.owner.client && one.replicas == other.replicas &&
            verbs_of(one.kind)->renew == verbs_of(other.kind)->renew;
@@ -47,8 +47,8 @@ std::size_t first_batch(hold_list holds, Belongs also) {
 }
 
 /// Returns whether the error may be about a single name: the user has no permission for the name,
-/// or another server has the name ("non local key", or TRYAGAIN while a slot is being migrated).
-/// Other errors are about the server or the user, so a smaller request would get the same error.
+/// or the name is on another server ("non local key", or TRYAGAIN while a slot is being migrated).
+/// After another error, a smaller request would fail, too.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// Part of the list: adjacent holds that are renewed at one server.
+    /// Holds that are adjacent in the list and are renewed by one request.
     struct part {
         std::size_t first, count;
         std::optional<shard> at;
@@ -87,10 +87,10 @@ private:
         return all;
     }
 
-    /// Renews the holds in a cluster, server by server. So one request can contain names of all
-    /// slots of the server. Holds that a server does not have are renewed again with a new slot
-    /// map. The holds that are still missing are then renewed slot by slot; the cluster redirects
-    /// these requests to the right server.
+    /// Renews the holds of a cluster. The first requests go server by server: one request has names
+    /// of all slots of its server. If a server does not have some names, reads the slot map again
+    /// and renews these holds a second time. Then renews the remaining holds slot by slot: the
+    /// cluster redirects such a request to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -125,7 +125,7 @@ private:
         co_return std::nullopt;
     }
 
-    /// Sorts the holds by `key`, so that holds with the same server or slot are adjacent.
+    /// Sorts the holds by `key`, so that holds of the same server or slot are adjacent.
     template <typename Key>
     void order_by(Key key) {
         if (places_.empty()) {
@@ -146,7 +146,7 @@ private:
         holds_ = hold_list{ordered_}.first(places_.size());
     }
 
-    /// Returns the index that the hold has in the caller's list.
+    /// Returns the index of the hold in the caller's list.
     std::size_t place_of(std::size_t which) const {
         return places_.empty() ? which : places_[which];
     }
@@ -179,8 +179,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // Outcomes of the parts, which run at the same time: the order in which they completed, and
-        // the exception of each part.
+        // The order in which the parts completed, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -197,8 +196,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the permissions for the names before it checks whether it has these
-        // names. So after a refusal, the names may be on another server.
+        // A server may check the permissions for the names before it checks whether it has them. So
+        // after a refusal, ask other servers for these names.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
@@ -208,8 +207,8 @@ private:
         report(some, outcome, failed);
     }
 
-    /// Reports the results for one part of the holds. If the reply says that a hold is lost, the
-    /// hold is reported as lost, even if another error occurred, too.
+    /// Reports the result of each hold in one part of the list. If the reply says that a hold is
+    /// lost, reports the loss and not another error.
     void report(part some, const renewed_holds& outcome,
                 const std::optional<boost::system::system_error>& failed) {
         const std::vector<standing>& each = outcome.each;
@@ -239,12 +238,11 @@ private:
     const renewal_options& how_;
     renewal_sink& to_;
 
-    // The caller's list of holds, and the same holds in the order of this object. Used only in a
-    // cluster.
+    // The caller's list, and the same holds sorted by order_by(). Used only in a cluster.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;
-    std::vector<std::size_t> elsewhere_; // indexes of holds that the asked server did not have
+    std::vector<std::size_t> elsewhere_; // indexes of holds whose name is on another server
 };
 
 } // namespace

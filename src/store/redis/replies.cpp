@@ -49,8 +49,8 @@ void fail_refused(const remote::attempt& got, const std::string& refusal, bool w
 
 namespace {
 
-/// Returns the channel on which releases are published. A fair lock has one channel for each
-/// waiter, so the function returns a pattern for it.
+/// Returns the channel on which a release notifies the waiters. A fair lock has one channel for
+/// each waiter, so the result is a pattern.
 channel_name channels_of(const hold& held) {
     return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
                                         : verbs_of(held.kind)->told_on(held);

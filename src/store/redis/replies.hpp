@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that read the replies of scripts and check their form. The reply may come from a proxy
-// or from another program's script, so a reply of an unexpected form is refused. The file also has
-// the confirmation by replicas, and the reports about missing permissions.
+// Functions that read the replies of scripts. They refuse a reply of an unexpected form, because
+// the reply may come from a proxy or from another program's script. Also functions that check the
+// confirmation by replicas, and reports about missing permissions.
 #pragma once
 
 #include "redis/node.hpp"
@@ -56,7 +56,7 @@ inline const std::vector<reply>& items(const reply& answer) {
     return answer.items;
 }
 
-/// Reads a reply that must be a list with `count` items, and returns the items. Throws if the reply
+/// Reads a reply that must be a list of `count` items, and returns the items. Throws if the reply
 /// has another form.
 inline const std::vector<reply>& items(const reply& answer, std::size_t count) {
     if (items(answer).size() != count)
@@ -75,8 +75,8 @@ std::array<std::int64_t, Count> integers(const reply& answer) {
     return values;
 }
 
-/// Returns the result of `read`. If the reply has an unexpected form, ends the connection over
-/// which it came: each later reply on that connection may belong to an earlier request.
+/// Returns the result of `read`. If the reply has an unexpected form, closes the connection,
+/// because its later replies may belong to earlier requests.
 template <typename Read>
 auto checked(node& from, const reply& answer, Read read) {
     try {
@@ -88,8 +88,8 @@ auto checked(node& from, const reply& answer, Read read) {
     }
 }
 
-// Confirmation by replicas: a grant that must survive a failover is valid only if enough replicas
-// have confirmed it.
+// Confirmation by replicas. If a grant must survive a failover, it is valid only after enough
+// replicas have confirmed it.
 
 /// Returns the options of a request that replicas must confirm. The wait for the replicas is at
 /// most a third of the lease.
@@ -97,8 +97,8 @@ inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies three things from the reply to the attempt: the times of the reply, the clock estimate of
-/// its connection, and the number of replicas that confirmed the write.
+/// Copies to the attempt: the times of the reply, the clock estimate of the reply's connection, and
+/// the number of replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
 /// Returns whether enough replicas confirmed the attempt. If not, stores the reason in
@@ -106,17 +106,18 @@ void came_by(const reply&, remote::attempt&);
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
-/// Throws `not_replicated` if too few replicas confirmed the change. In that case, too, the server
-/// has executed the change.
+/// Throws `not_replicated` if too few replicas confirmed the change. The server has executed the
+/// change in any case.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// Throws the error for a grant that cannot be confirmed because the server refuses WAIT.
-/// `was_left`: the grant was released again. The error is then the server's refusal, and a retry
-/// does not help. Otherwise the error is `not_replicated`.
+/// Throws the error for a grant that replicas cannot confirm, because the server refuses WAIT. If
+/// `was_left`, the grant was released again: the error is the server's refusal, and a retry does
+/// not help. If not `was_left`, the error is `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
-/// Checks the confirmation of a grant. If the server refuses WAIT, calls `leave` to release the
-/// grant. Then throws `refused` if the release was acknowledged, otherwise `not_replicated`.
+/// Checks whether enough replicas confirmed a grant. If the server refuses WAIT, calls `leave` to
+/// release the grant. Then throws `refused` if the server acknowledged the release, or else
+/// `not_replicated`.
 template <typename Leave>
 asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave leave) {
     if (got.said != remote::verdict::granted)
@@ -135,9 +136,9 @@ asio::awaitable<void> confirm(remote::attempt& got, std::uint8_t replicas, Leave
 
 // Functions that read the replies of scripts that take, release and renew locks.
 
-/// Returns the attempt that a reply describes. The reply is a list: the verdict, the remaining ms
-/// of the hold that keeps the lock busy (-1: it never expires), the server's time in µs, and
-/// possibly more numbers. `last` is the greatest verdict that this script can return.
+/// Returns the attempt that a reply describes. The reply is a list of numbers: the verdict, the
+/// remaining ms of the hold that keeps the lock busy (-1: no expiry), the server's time in µs, and
+/// possibly more. `last` is the greatest verdict that this script can return.
 template <std::size_t Count = 3>
 attempt attempt_in(const reply& answer, verdict last = verdict::late) {
     const std::array<std::int64_t, Count> numbers = integers<Count>(answer);
@@ -156,8 +157,8 @@ inline released released_in(const reply& answer) {
     return {integer_up_to(1, answer.items[0]) == 1, receivers < 0, receivers, answer.moves};
 }
 
-/// Returns the options for a renewal of several holds by one request. Replicas need not confirm a
-/// renewal that extends nothing.
+/// Returns the options for a request that renews several holds. If the renewal extends no lease,
+/// replicas need not confirm it.
 inline call_options options_of(hold_list holds, const renewal_options& how) {
     const bool extends = how.lease_time > duration::zero();
     call_options options =
@@ -169,8 +170,8 @@ inline call_options options_of(hold_list holds, const renewal_options& how) {
     return options;
 }
 
-/// Sends the script of a renewal. If the request is for one given server of a cluster, the names
-/// are arguments and not keys, because all keys of a script must be in one slot.
+/// Sends the script of a renewal. If `at` names a server of a cluster, sends the lock names as
+/// arguments and not as keys, because all keys of a script must be in one slot.
 inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> at,
                                             const script& what,
                                             const std::vector<std::string_view>& names,
@@ -182,7 +183,7 @@ inline asio::awaitable<reply> ask_for_holds(node& server, std::optional<shard> a
     return server.call_at(*at, what, arguments, options);
 }
 
-/// If replicas had to confirm the renewal and too few did, stores the reason in `unconfirmed`.
+/// If too few replicas confirmed the renewal, stores the reason in `unconfirmed`.
 inline void note_confirmation(const reply& said, hold_list holds, const renewal_options& how,
                               renewed_holds& all) {
     if (how.lease_time > duration::zero()) {
@@ -205,8 +206,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_o
     return all;
 }
 
-/// Reads a reply that has a number for each hold. If the hold still exists, the number is
-/// `left_from` plus its remaining lease in ms.
+/// Reads a reply that has one number for each hold. For a hold that still exists, the number is
+/// `left_from` plus the remaining lease in ms.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
                                       const renewal_options& how, std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -226,31 +227,33 @@ inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
     return all;
 }
 
-/// Returns the text with which all owners of a client begin.
+/// Returns the start that all owner texts of a client share.
 inline std::string client_part(const owner_id& owner) {
     std::string text = to_string(owner);
     text.erase(text.find(':') + 1);
     return text;
 }
 
-/// Returns the end of the field name of a write hold: the part after the client.
+/// Returns the end of the hash field that stores a write hold. The start of the field is the
+/// client's UUID.
 inline std::string write_field(std::uint64_t number) {
     return std::to_string(number) + ":write";
 }
 
-/// Texts that explain the effect of a denied TIME and of a denied PUBLISH. They end without a
-/// period, because some callers add the missing permission.
+/// Texts that explain what happens without the permission for TIME or PUBLISH. They have no period
+/// at the end, because some callers append the missing permission.
 inline constexpr const char* late_without_time =
     "TIME is denied. If a request arrives late, the server can lock a name for a client that has "
     "given up. The name then stays locked until the lease ends";
 inline constexpr const char* no_wake_without_publish =
     "A release does not wake waiting clients. They find a free lock only when they ask again";
 
-/// Returns the permissions that these publish commands need, in the syntax of ACL SETUSER.
+/// Returns the permissions that a user needs to send these publish commands, in the syntax of ACL
+/// SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing permissions without which locks work, but not as well. Each missing permission
-/// is reported to the user's observer once.
+/// Reports missing permissions of the user without which locks still work, but worse. Each missing
+/// permission is reported to the user's observer once.
 class missing_permissions {
 public:
     /// Both arguments must outlive this object.

@@ -35,16 +35,16 @@ void fair_timeout::lost(const ask& want, bool in_time) {
                        .text_size = text.size()});
 }
 
-// Functions for a client that waits for a lock: it asks for the lock, subscribes, asks again,
-// sleeps, and asks again.
+// A client that waits for a lock asks for the lock, subscribes to its releases, asks again, and
+// then repeats: sleep until a notification or a time limit, and ask again.
 
 namespace {
 
 using remote::unheard_poll_bound;
 
 /// Longest wait for the confirmation of a subscription that is made before the first request. Such
-/// a subscription can make the second request unnecessary, but a longer wait would cost more time
-/// than the second request.
+/// a subscription can save the second request. Waiting longer would cost more time than that
+/// request.
 constexpr duration early_confirmation_timeout{20};
 
 /// Time that is added to the remaining TTL of a key. Redis removes a key in the millisecond after
@@ -95,8 +95,8 @@ asio::awaitable<answer> lock_place::look() {
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }
 
-/// Sends one request. With a direct hand-off, the request adds the owner to the queue, or renews
-/// the owner's entry.
+/// Sends one request. With a direct hand-off, the request adds the owner to the queue, or updates
+/// the owner's entry there.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
     if (!queue_ || !queue_->is_open)
         co_return co_await send_outside_queue(deadline);
@@ -108,14 +108,14 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
         queue_->grant = grant_message(want_.owner, number);
         queue_->asked_at = got.sent_at;
     } else if (got.said == verdict::busy) {
-        queue_.reset(); // the server did not add the owner, so releases must not count it either
+        queue_.reset(); // the server did not add the owner, so releases must not count this client
     }
     co_return got;
 }
 
-/// Sends one request that does not join the queue. If the owner already has an entry in the queue,
-/// the entry stays there and must be removed at the end. After this request, no message can grant
-/// the lock any more, because the next message may come from a former primary.
+/// Sends one request that does not join the queue. If the owner is already in the queue, its entry
+/// must be removed at the end. After this request, no message can grant the lock, because the
+/// message may come from a former primary.
 asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     if (queue_)
         queue_->grant.clear();
@@ -125,11 +125,11 @@ asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     co_return got;
 }
 
-/// Returns the grant, if a release has granted the lock to this owner and no request is needed to
-/// confirm it. The message has the number of the last request that this server has replied to.
-/// The release came later than that request, so the grant lasts at least for `handed_over_lease`
-/// from when the request was sent, whatever the clocks say. A message of a former primary has an
-/// older number, unless that primary has replied to the last request, too.
+/// Returns the grant, if a message has granted the lock to this owner and no request must confirm
+/// the grant. The message contains the number of the last request that got a reply, so the release
+/// happened after that request. So the grant is valid for `handed_over_lease` from the time when
+/// the request was sent. No clocks are compared. A message of a former primary usually has an older
+/// number.
 std::optional<answer> lock_place::grant_in_inbox() {
     if (!queue_ || !queue_->inbox || queue_->grant.empty() || attempts_.uncertain())
         return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<answer> lock_place::grant_in_inbox() {
         return std::nullopt;
     queue_->grant.clear();
     if (!want_.renewed || want_.replicas > 0)
-        return std::nullopt; // the next request confirms the grant for the whole lease
+        return std::nullopt; // the next request confirms the grant with the whole lease
     attempts_.granted_by_message();
     answer got{.granted = true, .term = std::min(handed_over_lease, want_.lease_time)};
     got.counts_from = queue_->asked_at;
@@ -165,8 +165,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Records whether the first request found a fair lock busy. Later requests are not recorded,
-/// because they do not show what the next waiter's first request will find.
+/// Records whether the first request found a fair lock busy. Ignores later requests, because they
+/// do not show whether the first request of the next waiter will find the lock busy.
 void lock_place::note_whether_busy(const attempt& got) {
     if ((want_.kind != lock_kind::fair && !queue_) || was_busy_ || got.said == verdict::late)
         return;
@@ -174,8 +174,8 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// Records the state of this waiter's entry in the queue of a fair lock. Reports the loss of the
-/// entry.
+/// Stores until when this waiter's entry in the queue of a fair lock lasts. If the entry was lost,
+/// reports this.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
@@ -186,7 +186,8 @@ void lock_place::note_place(const attempt& got) {
 }
 
 // Subscribes, and waits for the server's confirmation before the next request. So no release is
-// missed: either the subscriber is notified, or the next request finds the lock released.
+// missed: a release after the confirmation notifies the subscriber, and the next request finds an
+// earlier release.
 asio::awaitable<void> lock_place::listen(duration timeout) {
     const time_point now = context_.time.now();
     time_point patient_until = now;
@@ -199,9 +200,9 @@ asio::awaitable<void> lock_place::listen(duration timeout) {
         co_await listen_in_queue(patient_until);
 }
 
-/// Subscribes to the inbox of this client, and then to the channel by which releases count the
-/// clients in the queue. A client without an inbox must not be counted there, because it needs the
-/// messages that go to all waiters.
+/// Subscribes to this client's inbox, and then to the channel by which releases count the clients
+/// in the queue. A client without an inbox must not be counted: it waits for the messages that go
+/// to all waiters, and a release sends these only if a waiting client is not counted.
 asio::awaitable<void> lock_place::listen_in_queue(time_point limit) {
     if (!queue_->inbox)
         queue_->inbox = server_.hear(inbox(want_), wake_);
@@ -230,8 +231,8 @@ namespace {
 /// Longest time between two requests while the subscription is not confirmed.
 constexpr duration untold_bound = std::chrono::seconds{1};
 
-/// Time that is added to the remaining TTL of a key, because Redis removes the key only in the
-/// millisecond after its end; see `expiry_rounding`.
+/// Time that is added to the remaining TTL of a key. Redis removes a key in the millisecond after
+/// the end of its TTL; see `expiry_rounding`.
 constexpr duration end_of_key_rounding{2};
 
 ask in_time(const counter_ask& want) {
@@ -254,8 +255,8 @@ counter_place::counter_place(node& server, const store_context& context,
     , wake_{wake}
     , attempts_{context, in_time_, server.command_timeout()} {}
 
-/// Frees the slot of the request. The next request in the slot has a greater number, so the server
-/// ignores late copies of this request.
+/// Frees the slot of the request. The server then ignores late copies of this request, because the
+/// next request in the slot has a higher number.
 counter_place::~counter_place() {
     if (takes())
         slots_.over(want_.name, want_.request.number);
@@ -282,8 +283,9 @@ asio::awaitable<remote::attempt> counter_place::request(time_point deadline) {
     co_return got;
 }
 
-// Subscribes, and waits for the server's confirmation before the next request. So no release is
-// missed: either the subscriber is notified, or the next request finds the change.
+// Subscribes, and waits for the server's confirmation before the next request. So no change is
+// missed: a change after the confirmation notifies the subscriber, and the next request finds an
+// earlier change.
 asio::awaitable<void> counter_place::listen() {
     const time_point now = context_.time.now();
     time_point patient_until = now;
@@ -332,9 +334,8 @@ asio::awaitable<answer> rate_place::look() {
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
 }
 
-/// Sends one request. The reply says how long to wait for the permits. The permits may be free
-/// earlier if the rate is raised or a client gives permits back. So the next request is sent after
-/// `poll_bound` at the latest.
+/// Sends one request. The reply says how long to wait for the permits. A higher rate or returned
+/// permits can free permits earlier. So the client asks again after `poll_bound` at the latest.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, {deadline, want_.give_up_at});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks, semaphores, latches and rate limiters (`place`), and how long they stay in the
-// queues of fair locks (`fair_timeout`).
+// Waiters for locks, semaphores, latches and rate limiters (`place`). Also the times for which they
+// stay in the queues of fair locks (`fair_timeout`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -23,9 +23,9 @@
 
 namespace holdfast::redis {
 
-/// Decision how long this client's waiters stay in the queues of fair locks after each request. A
-/// JVM whose clock runs fast may remove living waiters from a queue. If that has happened, this
-/// client's waiters for that lock stay longer from then on, but no longer than a JVM's waiters.
+/// Chooses how long the waiters of this client stay in the queue of a fair lock after each request.
+/// Redisson on a machine whose clock is fast may remove living waiters from a queue. After that has
+/// happened, this client's waiters for the lock stay longer, but no longer than Redisson's waiters.
 class fair_timeout {
 public:
     /// `context` must outlive this object.
@@ -35,9 +35,9 @@ public:
 
     duration of(const ask&) const;
 
-    /// Records that an owner was missing in a queue, and reports this to the user's observer.
-    /// `in_time`: the owner had sent its request before its time in the queue expired. Waiters for
-    /// this lock then stay longer from now on.
+    /// Records that an owner was missing in a queue, and reports this to the user's observer. If
+    /// `in_time`, another client removed the owner although its time in the queue had not expired.
+    /// The waiters for this lock then stay longer from now on.
     void lost(const ask&, bool in_time);
 
 private:
@@ -45,26 +45,27 @@ private:
     static constexpr std::size_t names_max = 1000;
 
     const store_context& context_;
-    const duration longest_; // an hour at most, as for users' options
+    const duration longest_; // at most an hour, like the options of users
     // How long a waiter stays in the queue after each request, by lock name.
     std::unordered_map<std::string, duration> longer_;
 };
 
-/// Place in the queue for a direct hand-off: the subscriptions, and the last request.
+/// State of a waiter in the queue for a direct hand-off: its subscriptions and its last request.
 struct queue_place {
     std::unique_ptr<hearing> inbox{};
-    std::unique_ptr<hearing> counted{}; ///< subscription by which releases count the clients
-    bool is_open = false;               ///< both subscriptions are confirmed
-    std::uint64_t requests = 0;         ///< number of requests that were sent
-    /// Message that would grant the lock now, and the time at which the last request was sent. The
-    /// text is empty if no message may grant the lock, because the last request has no reply, was
-    /// not in the queue, or did not find the lock busy.
+    std::unique_ptr<hearing>
+        counted{};              ///< subscription that lets a release count the waiting clients
+    bool is_open = false;       ///< true: both subscriptions are confirmed
+    std::uint64_t requests = 0; ///< number of requests that were sent
+    /// Message that grants the lock to this waiter now, and the time at which the last request was
+    /// sent. The text is empty if the last request has no reply yet, did not join the queue, or did
+    /// not find the lock busy. Then no message may grant the lock.
     std::string grant{};
     time_point asked_at{};
 };
 
-/// Waiter for one lock of any kind (`place` for one owner). It owns the subscription and the state
-/// of the attempts.
+/// Waiter for a lock of any kind. It owns the subscription to releases and the state of its
+/// attempts.
 class lock_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.
@@ -72,8 +73,8 @@ public:
                fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
                ask want, alarm& wake);
 
-    /// Asks for the lock. The first call sends a single script and does not subscribe, because most
-    /// locks are free. The second call subscribes first. If a fair lock was busy lately, the first
+    /// Asks for the lock. The first call sends only a script, because most locks are free. The
+    /// second call subscribes to releases first. If the lock is fair and was busy lately, the first
     /// call subscribes, too.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
@@ -103,17 +104,17 @@ private:
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> subscriber_;
-    std::optional<queue_place> queue_{}; ///< empty: no direct hand-off
-    duration round_trip_{};              ///< round trip of the last request
+    std::optional<queue_place> queue_{}; ///< empty: the lock has no direct hand-off
+    duration round_trip_{};              ///< time from the last request to its reply
     bool listening_ = false;
     bool was_busy_ = false;
     time_point place_lasts_until_{};
     bool loss_told_ = false;
 };
 
-/// Waiter for a semaphore or a latch (`place` for one request). It owns the subscription, the slot
-/// in which the server remembers the request, and the state of the attempts. A request to a latch
-/// takes nothing, so there is nothing to undo.
+/// Waiter for a semaphore or a latch. It owns the subscription, the slot in which the server
+/// remembers its request, and the state of its attempts. A request to a latch takes nothing, so
+/// there is nothing to undo.
 class counter_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.
@@ -121,8 +122,8 @@ public:
                   counter_ask want, alarm& wake);
     ~counter_place() override;
 
-    /// Sends the request. The first call sends one script. The later calls subscribe first, until
-    /// the subscription is confirmed.
+    /// Sends the request. The first call sends only a script. Each later call subscribes first,
+    /// until the server has confirmed the subscription.
     asio::awaitable<answer> look() override;
     asio::awaitable<void> leave() override;
 
@@ -140,15 +141,15 @@ private:
     missing_permissions& missing_permissions_;
     request_slots& slots_;
     const counter_ask want_;
-    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
+    const ask in_time_; ///< copy of `want` with its deadline; `attempts_` uses it
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<hearing> subscriber_;
     bool listening_ = false;
 };
 
-/// Waiter for permits of a rate limiter (`place` for one request). The server sends no
-/// notifications about free permits; its reply says when to ask again.
+/// Waiter for permits of a rate limiter. The server sends no notifications about free permits. Its
+/// reply says when to ask again.
 class rate_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive it.
@@ -168,7 +169,7 @@ private:
     const store_context& context_;
     missing_permissions& missing_permissions_;
     const counter_ask want_;
-    const ask in_time_; ///< copy of `want` with its deadline, for `attempts_`
+    const ask in_time_; ///< copy of `want` with its deadline; `attempts_` uses it
     remote::attempts attempts_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wishes on Redis: requests to the holders of a lock to release it soon. Each wish is a key with a
-// TTL. A message on a separate channel notifies the holders (docs/protocol/wishes.md).
+// Wishes on Redis. A wish asks the holders of a lock to release it soon. A wish is a key with a
+// TTL, and a message on a separate channel notifies the holders (docs/protocol/wishes.md).
 #pragma once
 
 #include "redis/node.hpp"

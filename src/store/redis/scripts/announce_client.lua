@@ -1,5 +1,5 @@
 -- Stores the description of a client, so that other programs can show which client holds a lock or
---   waits for one.
+-- waits for it.
 -- KEYS: the client's key.
 -- ARGV: ms that the key is kept (0: delete it), host, pid, program, label, since (s), index of
 --   clients ('': leave the index alone), the client's name in the index, number of all holds,
@@ -24,7 +24,7 @@ if ms == 0 then
     return redis.call('del', KEYS[1])
 end
 
--- The client sends the age of an entry. The key contains the time on this server's clock.
+-- The client sends the age of a hold or a wait. The key stores its start by this server's clock.
 local function began(age)
     return now > 0 and now - tonumber(age) or nil
 end

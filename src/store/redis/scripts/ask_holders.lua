@@ -1,5 +1,5 @@
--- Stores a wish: a request to the present owners of a lock to release it soon. Notifies the owners
--- that listen. Replaces an earlier wish.
+-- Stores a wish, which asks the present holders of a lock to release it soon. Notifies the holders
+-- that subscribe to wishes. Replaces an earlier wish for the same lock.
 -- KEYS: name, key of the wish. ARGV: reason, process that asks, ms to keep the wish, publish
 --   command, channel, a second publish command (optional).
 -- Returns {owner, ...} (at most 100) | {} free | an error if the key is no lock.
@@ -23,7 +23,7 @@ elseif count > 0 and count <= fields_max then
     fields = redis.call('hkeys', KEYS[1])
 end
 
--- The field of a writer is its owner with the suffix ":write".
+-- The field of a writer is the owner with the suffix ":write".
 local told, owners = {}, {}
 for _, field in ipairs(fields) do
     local owner = string.gsub(field, ':write$', '')

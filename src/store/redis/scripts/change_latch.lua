@@ -1,4 +1,5 @@
--- Sets, counts down or erases a latch. A repeated request is carried out at most once.
+-- Sets, counts down or deletes a latch. If a request is repeated, the script changes the latch only
+-- once.
 -- KEYS: name, requests of this client.
 -- ARGV: verb, amount, slot, number, deadline in µs of this server's clock (0: none), ms for which
 --   the request is remembered, channel, publish command, a second publish command (optional).
@@ -35,7 +36,7 @@ local function change(...)
     carry_out(KEYS[2], ARGV[3], nil, ...)
 end
 
--- In a JVM, the message '0' opens the latch for the JVM's waiters, and '1' shuts the latch.
+-- Redisson's waiters go on when they get the message '0'. The message '1' makes them wait.
 local function tell_of(said, message)
     said[4] = tell(ARGV[7], message, ARGV[8], ARGV[9])
     return said
@@ -50,8 +51,8 @@ elseif verb == 'count_down' and stored and stored > amount then
     change('decrby', KEYS[1], ARGV[2])
     return said
 elseif stored and (verb == 'count_down' or verb == 'erase') then
-    -- Delete the key before the message is sent, so that a denied message does not keep the latch
-    -- shut.
+    -- Delete the key before the message is sent. So the latch opens even if the user may not
+    -- publish.
     local was_shut = stored > 0
     local said = answer((verb == 'erase' or was_shut) and 1 or 0, 0)
     change('del', KEYS[1])

@@ -1,5 +1,6 @@
--- Changes how many permits there are, or a permit that is held. If the number of permits changes,
--- expired permits become free first. A repeated request is carried out at most once.
+-- Changes the number of permits of a leased semaphore, or changes a held permit. A change of the
+-- number frees expired permits first. If a request is repeated, the script makes the change only
+-- once.
 -- KEYS: name, held permits, requests of this client.
 -- ARGV: verb, number of permits (set_lease: ms), id of a held permit, slot, number, deadline in µs
 --   of this server's clock (0: none), ms for which the request is remembered, channel, publish
@@ -12,7 +13,7 @@
 
 local clock, late = clock_and_whether_late(ARGV[6])
 if clock == 0 then
-    -- a lease cannot end without the command TIME; the error names the missing permission
+    -- without TIME, no lease can expire; this error names the missing permission
     return redis.call('time')
 end
 if late then
@@ -30,7 +31,7 @@ if trouble then
     return trouble
 end
 local verb, amount, permit, now = ARGV[1], tonumber(ARGV[2]), ARGV[3], math.floor(clock / 1000)
--- An expired permit counts as free, although it is in the set until a script removes it.
+-- Expired permits are free, although they stay in the set until a script removes them.
 local there = (stored or 0) + redis.call('zcount', KEYS[2], 0, now)
 
 if verb ~= 'set_new' and verb ~= 'set' then
@@ -46,10 +47,9 @@ local function change(...)
     carry_out(KEYS[3], ARGV[4], nil, ...)
 end
 
--- Adds `more` permits (negative: takes them away), and removes the expired permits from the set.
--- Also removes a held permit if `given_back` names it. The message is the new number of free
--- permits. If the number is negative, no message is sent, because a JVM cannot read a negative
--- number.
+-- Adds `more` permits (a negative number takes permits away), and removes expired permits from the
+-- set. If `given_back` is set, removes this held permit, too. The message to the waiters is the new
+-- number of free permits. A negative number is not sent, because Redisson cannot read it.
 local function change_by(more, done, given_back)
     local value, at_once = there + more, 1000
     if done ~= 0 and (value > count_max or value < -count_max) then
@@ -65,7 +65,7 @@ local function change_by(more, done, given_back)
     local function undo()
         redis.call('incrby', KEYS[1], string.format('%.0f', 0 - added))
     end
-    for i = 1, #removed, at_once do -- if ZREM is denied, the first one fails
+    for i = 1, #removed, at_once do -- if ZREM is denied, the first call fails
         carry_out(KEYS[3], ARGV[4], undo, 'zrem', KEYS[2],
             unpack(removed, i, math.min(#removed, i + at_once - 1)))
     end
@@ -80,7 +80,8 @@ if verb == 'add' then
 elseif verb == 'take_back' then
     return change_by(-amount)
 elseif verb == 'set' or verb == 'set_new' and not stored then
-    -- Subtract the held permits also for set_new: a cleaner may have deleted the number alone.
+    -- Subtract the held permits also for set_new, because another program may have deleted only the
+    -- number.
     return change_by(amount - there - redis.call('zcount', KEYS[2], '(' .. now, '+inf'))
 elseif verb == 'erase' and (stored or redis.call('exists', KEYS[2]) == 1) then
     local said = answer(1, 0)

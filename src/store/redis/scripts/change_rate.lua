@@ -1,5 +1,5 @@
--- Sets or deletes a rate limiter, or gives back permits of any client's draws (granted requests),
--- the latest draws first. A repeated request is carried out at most once.
+-- Sets or deletes a rate limiter, or gives permits of any client back. Permits that were drawn last
+-- are given back first. If a request is repeated, the script makes the change only once.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws, requests of
 --   this client.
 -- ARGV: verb, permits, interval in ms, 1 for each client | 0 overall, ms for which an unused
@@ -41,9 +41,9 @@ local function change(undo, ...)
     carry_out(KEYS[6], ARGV[6], undo, ...)
 end
 
--- Removes the latest draws, so that the other draws expire at the same time as before. If only a
--- part of a draw is removed, the draw is written again with the smaller number. Expired draws are
--- removed too.
+-- Gives `count` permits back by removing the latest draws, so that the other draws expire as
+-- before. If only a part of a draw is given back, writes the draw again with the smaller number.
+-- Also removes expired draws.
 local function take_from_draws(latest, edge, count, gone, undo)
     local given, old = 0, {}
     for i = 1, #latest, 2 do
@@ -90,8 +90,8 @@ local function add(count)
     return said
 end
 
--- Returns the keys of the other clients that draw from a rate of their own. If there are very many
--- clients, it returns the keys of the first `others_max`.
+-- Returns the keys of the other clients that draw from a rate of their own, but of at most
+-- `others_max` clients.
 local others_max = 10000
 local function others_that_draw()
     local now = string.format('%.0f', math.floor(clock / 1000))
@@ -106,9 +106,8 @@ local function others_that_draw()
     return keys, trouble_with_place(KEYS[1], keys)
 end
 
--- Keeps the draws of other clients under the new rate, as long as these draws may use permits.
--- Deletes the stored numbers of the permits that these clients have left, so that the permits are
--- counted again.
+-- Keeps the draws of other clients until they expire under the new rate. Deletes the stored numbers
+-- of permits that these clients have left, so that their next requests count the permits again.
 local function carry_over(keys, made)
     local lasts = client_keys_last(made, made.kept)
     local length = string.format('%.0f', lasts)
@@ -132,9 +131,10 @@ local function forget_draws_of_others(keys)
     end
 end
 
--- Returns the TTL (ms) of a limiter whose unused keys are kept for `kept` ms from now on. Clients
--- that wait under the rate before still sleep for the time that they were told. The old TTL shows
--- how long. Without an old TTL, they sleep for at most one interval.
+-- Returns the TTL (ms) of a limiter after a change of its rate. `kept` is the time (ms) for which
+-- an unused limiter is kept. A client that waits under the old rate still sleeps for the time in
+-- the reply that it got. So the TTL must cover this time, which the old TTL shows. Without an old
+-- TTL, such a client sleeps for at most one interval.
 local function ttl_under_new_rate(kept)
     if not limiter then
         return kept
@@ -161,7 +161,7 @@ local function set()
             redis.call('del', KEYS[1])
         end
     end
-    if not limiter then -- makes it possible to undo the change
+    if not limiter then -- lets undo() delete the key
         change(nil, 'del', KEYS[1])
     end
     change(nil, 'hset', KEYS[1], 'rate', ARGV[2], 'interval', ARGV[3], 'type', ARGV[4],

@@ -1,4 +1,5 @@
--- Changes how many permits a semaphore has. A repeated request is carried out at most once.
+-- Changes the number of permits of a semaphore. If a request is repeated, the script makes the
+-- change only once.
 -- KEYS: name, requests of this client.
 -- ARGV: verb, permits, largest number of permits after it (0: no limit), ms for which a new
 --   semaphore is kept (0: for ever), slot, number, deadline in µs of this server's clock (0: none),
@@ -40,8 +41,8 @@ local function change(...)
     carry_out(KEYS[2], ARGV[5], nil, ...)
 end
 
--- The message is the new number of permits. No message is sent for a negative number, because a JVM
--- cannot read a negative number.
+-- The message to the waiters is the new number of permits. A negative number is not sent, because
+-- Redisson cannot read it.
 local function tell_of(said)
     said[4] = said[3] > 0 and tell(ARGV[9], string.format('%.0f', said[3]), ARGV[10], ARGV[11]) or 0
     return said

@@ -1,4 +1,4 @@
--- Describes keys that may be locks, with everything that this server knows about them.
+-- Describes keys that may be locks, with all data of this server about them.
 -- KEYS: names.
 -- ARGV: eight lists in a row, each with an entry for each name: channel, token counter; fair lock:
 --   queue, deadlines; read-write lock: channel, marks of waiting writers, prefix of timers; token

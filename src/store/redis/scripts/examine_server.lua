@@ -1,5 +1,5 @@
--- Returns the server's INFO. It is a script with a key, so that a cluster runs it on the node that
--- has this lock name.
+-- Returns the server's INFO. The script has a lock name as its key. So a cluster runs the script on
+-- the node of this lock name.
 -- KEYS: name. ARGV: none.
 -- Returns the text of INFO, or the error. Redisson has no such script.
 

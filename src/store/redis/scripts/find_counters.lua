@@ -1,18 +1,18 @@
--- Scans a part of a server's keys, and returns the keys that may be counters of a kind.
+-- Scans a part of a server's keys, and returns the keys that may be counters of one kind.
 -- KEYS: none.
 -- ARGV: cursor, pattern, how many keys to scan, kind: 'number' (a semaphore or a latch), 'permits'
 --   (a leased semaphore of which some permits are held) or 'rate'.
 -- Returns {next cursor (0: the scan is complete), name, ...}. Redisson has no such script.
 -- uses: number
 
--- Returns whether the key is a number. If this user is not allowed to read the key, returns false.
+-- Returns whether the key is a string with a number. Returns false if the user may not read the
+-- key.
 local function is_number(name)
     local value = redis.pcall('getrange', name, 0, 20)
     return type(value) == 'string' and is_whole_number(value)
 end
 
--- Returns whether the key is an additional key of another object: of a fenced lock or a rate
--- limiter.
+-- Returns whether the key stores additional data of a fenced lock or a rate limiter.
 local function is_a_part(name)
     return string.find(name, '^redisson_') or string.find(name, '^holdfast_') or
         string.find(name, ':value$') or string.find(name, ':value:%x+%-%x+%-%x+%-%x+%-%x+$')

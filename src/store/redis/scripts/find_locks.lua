@@ -3,8 +3,8 @@
 -- Returns {next cursor (0: the scan is complete), name, ...}. Redisson has no such script.
 -- uses: tokens
 
--- Returns whether the hash may be a lock: it has one owner, or the `mode` of a read-write lock. If
---   this user is not allowed to read the key, returns false.
+-- Returns whether the hash may be a lock: it has one owner, or the field `mode` of a read-write
+-- lock. Returns false if the user may not read the key.
 local function is_hash_of_lock(name)
     local fields = redis.pcall('hlen', name)
     local owner = fields == 1 and redis.pcall('hkeys', name)[1] or ''

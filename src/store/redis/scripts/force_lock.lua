@@ -1,4 +1,5 @@
--- Takes a lock of any kind away from its holders, and notifies the waiters that may get it next.
+-- Releases a lock of any kind although others hold it, and notifies the waiters that may get it
+-- next.
 -- KEYS: name.
 -- ARGV: deadline in µs of this server's clock (0: none), owner that must hold it ('': any owner),
 --   publish command, channel of a plain lock, channel of a read-write lock, queue of a fair lock,
@@ -21,8 +22,8 @@ local words = {read = 'a read-write lock', write = 'a read-write lock', mutex = 
                token = 'a token lock'}
 local wanted = words[mode] or 'a lock'
 
--- Takes a string away from its owner. A string of another program may be any data. Therefore, if
--- the caller names neither an owner nor the kind 'token', only a holdfast token is deleted.
+-- Deletes the string of a token lock. The string may be any data of another program. So if the
+-- caller names neither an owner nor the kind 'token', only a holdfast token is deleted.
 local function force_token()
     local holder = redis.pcall('get', KEYS[1])
     if type(holder) == 'table' then
@@ -51,8 +52,8 @@ if count == 0 then
     return {0, now}
 end
 
--- A mutex has one field: its owner. A read-write lock has the field `mode` and any number of
--- owners; one of them may be a writer.
+-- A mutex has one field, which is its owner. A read-write lock has the field `mode` and any number
+-- of owners, of which one may be a writer.
 local answer, has_mode, written, is_lock = {1, now}, false, false, count <= fields_max
 for _, field in ipairs(is_lock and redis.call('hkeys', KEYS[1]) or {}) do
     local owner, writes = string.match(field, '^(%x+%-%x+%-%x+%-%x+%-%x+:%d+)(.*)$')
@@ -70,7 +71,7 @@ end
 if mode == 'token' or mode ~= '' and has_mode ~= (mode ~= 'mutex') then
     return another_kind(KEYS[1], wanted)
 end
--- The caller may name a writer by its field or by the owner in it.
+-- The caller may name a writer by its field (with ":write") or by its owner.
 if ARGV[2] ~= '' and redis.call('hexists', KEYS[1], ARGV[2]) == 0 and
     redis.call('hexists', KEYS[1], ARGV[2] .. ':write') == 0 then
     answer[1] = 3
@@ -81,9 +82,9 @@ if has_mode and mode ~= '' and (mode == 'write') ~= written then
     return answer
 end
 
--- In a fair lock's queue, the first waiter whose time has not passed is next. The expired waiters
--- before it are notified, too, because by their own clocks they may still wait. If the message is
--- denied, or if the key is on another server, no waiter is notified.
+-- In the queue of a fair lock, the first waiter whose place has not expired is next. Notify the
+-- expired waiters before it, too: by their own clocks, their places may not have expired. If the
+-- user may not publish, or the queue is on another server, notify nobody.
 local message = written and '1' or '0'
 channels[1] = has_mode and ARGV[5] or ARGV[4]
 local queue = has_mode and {} or redis.pcall('lrange', ARGV[6], 0, queue_told_max - 1)

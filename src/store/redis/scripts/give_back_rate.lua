@@ -1,4 +1,4 @@
--- Gives back the permits of one draw (a granted request), if the draw still exists.
+-- Gives back the permits that one request drew, if they still count as drawn.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- ARGV: member.
 -- Returns {1 given back | 0 nothing was drawn or the draw does not count any more, 0}.
@@ -29,5 +29,5 @@ local function give_back(left, draws)
     return 1
 end
 
--- The scope (overall or per client) may have changed since the draw. Therefore try both.
+-- The limiter's scope (overall or per client) may have changed since the draw. So try both.
 return {math.max(give_back(KEYS[2], KEYS[4]), give_back(KEYS[3], KEYS[5])), 0}

@@ -1,5 +1,5 @@
--- Adds a client to the index of the clients that list holds or waits, or removes the client from
---   it. Only in a cluster, where the index and the client's key are in different slots.
+-- Adds a client to the index, which lists the clients with holds or waits, or removes the client
+-- from it. Used only in a cluster, where the index and the client's key are in different slots.
 -- KEYS: the index.
 -- ARGV: the client's name in the index, ms that the client's key is kept (0: remove the client).
 -- Returns OK. Redisson has no such script.

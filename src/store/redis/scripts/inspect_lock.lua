@@ -39,8 +39,8 @@ if type(value) == 'string' and value ~= 'read' and value ~= 'write' or
     return another_kind(KEYS[1], 'a lock')
 end
 
--- A holdfast reader (version 8, d5: see engine.cpp) whose timer has expired holds nothing any more,
--- although its field stays while other holds keep the key. It is omitted.
+-- A holdfast reader (UUID version 8, mark d5: see engine.cpp) without a timer has lost its hold.
+-- Its field stays while other holds keep the key. Such a reader is left out.
 local answer, dead_timers = {redis.call('pttl', KEYS[1])}, {}
 for _, field in ipairs(fields) do
     local has_timer = has_mode and count <= timers_asked_max and

@@ -1,4 +1,4 @@
--- Returns the setting of a rate limiter, and how many permits can be drawn now.
+-- Returns the settings of a rate limiter, and how many permits can be drawn now.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- Returns {1 it exists | 0, permits, rate, interval in ms, 1 for each client | 0 overall, ms for
 --   which an unused limiter is kept (0: for ever)}.

@@ -1,4 +1,4 @@
--- Returns the greatest fencing token of a lock that was granted or reserved.
+-- Returns the greatest fencing token of a lock that was granted or reserved for a grant.
 -- KEYS: token counter. ARGV: none.
 -- Returns the token | 0 if there was none | an error if the counter is not a whole number.
 -- RedissonFencedLock: GET.

@@ -1,5 +1,5 @@
--- Returns the names of the clients that list holds or waits, from the index of clients. The clients
---   that wrote their keys last come first.
+-- Returns the names of the clients in the index, which lists the clients with holds or waits. Names
+-- of clients whose keys expire last come first.
 -- KEYS: the index. ARGV: greatest number of names.
 -- Returns the names. Redisson has no such script.
 -- uses: deadline

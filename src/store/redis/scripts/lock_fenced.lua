@@ -1,4 +1,5 @@
--- Takes a free lock and reserves fencing tokens for it. Confirms a hold that the owner has already.
+-- Takes a free lock and reserves fencing tokens for it. If the owner already has the lock, confirms
+-- the hold.
 -- KEYS: name, token counter.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), number of tokens, 1: the
 --   tokens are at least the time in µs.
@@ -24,8 +25,8 @@ if left ~= -2 and not mine then
     return {0, left, now, 0}
 end
 
--- Reserve the tokens before the lock is taken. So an error between these steps wastes tokens, but
--- no token is granted twice.
+-- Reserve the tokens before taking the lock. An error in between then only wastes tokens, and no
+-- token is granted twice.
 local first, at_end = tokens_for(KEYS[2], tonumber(ARGV[4]), dated and now or 1, mine)
 if at_end then
     return at_end

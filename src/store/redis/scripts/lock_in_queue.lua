@@ -1,5 +1,5 @@
--- Takes a free lock. If it is busy, adds the owner to the queue of waiting clients, or renews its
--- entry there. Confirms a hold that the owner has already, and never shortens it.
+-- Takes a free lock. If the lock is busy, adds the owner to the queue of waiting clients, or renews
+-- its entry there. If the owner already has the lock, confirms the hold and never shortens it.
 -- KEYS: name; fenced mutex: its token counter. The queue is an argument, so that a user without
 --   rights on it can take the lock.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), number of this request
@@ -25,7 +25,7 @@ if wrong then
 end
 local mine = holder == ARGV[2]
 if left == -2 or mine then
-    -- Reserve the tokens before the lock is taken; see lock_fenced.
+    -- Reserve the tokens before taking the lock; see lock_fenced.
     local first, at_end = 0, nil
     if KEYS[2] then
         first, at_end = tokens_for(KEYS[2], count, dated and now or 1, mine)
@@ -44,8 +44,9 @@ if left == -2 or mine then
     return refused or {1, 0, now, 0, first}
 end
 
--- The order in the queue is that of the first requests, by this server's clock. If the user lacks
--- the permissions, or if the server is full, the owner does not join. It then waits like a JVM.
+-- Owners are in the queue in the order of their first requests, by this server's clock. If the user
+-- lacks a permission or the server is full, the owner does not join the queue. The owner then waits
+-- for the message that a release sends to all waiters, as Redisson does.
 local joins = number > 0 and now > 0
 if joins then
     local entry = entry_of(ARGV[2], KEYS[2], dated, count)

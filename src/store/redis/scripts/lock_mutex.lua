@@ -1,4 +1,4 @@
--- Takes a free lock. Confirms a hold that the owner has already, and never shortens it.
+-- Takes a free lock. If the owner already has the lock, confirms the hold and never shortens it.
 -- KEYS: name; spin lock: its waiters.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none); spin lock: ms for which
 --   this client is recorded as a waiter (0: not at all).
@@ -19,9 +19,9 @@ if left == -2 then
     return take_hold(KEYS[1], ARGV[2], ARGV[1]) or {1, 0, now}
 end
 if holder ~= ARGV[2] then
-    -- Waiters of a spin lock get no messages. Therefore they record here that they wait, and the
-    -- holder reads the record at its release. If the user lacks the permissions, or if the server
-    -- is full, the record is missing, and the holder does not see the waiter.
+    -- Waiters of a spin lock get no messages. So they record here that they wait, and the holder
+    -- reads the record when it releases the lock. If the user lacks a permission or the server is
+    -- full, there is no record, and the holder does not notice the waiter.
     if KEYS[2] and ARGV[4] ~= '0' then
         local client = string.match(ARGV[2], '^[^:]*')
         redis.pcall('hset', KEYS[2], client, '1')

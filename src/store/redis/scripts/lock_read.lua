@@ -1,6 +1,6 @@
--- Grants a read hold, in addition to other readers' holds or to a write hold of the owner's client.
--- Confirms a hold that the owner has already, and never shortens it. A waiting writer keeps new
--- readers away.
+-- Grants a read hold, next to holds of other readers or a write hold of the owner's client. If the
+-- owner already has the read hold, confirms it and never shortens it. Grants no new read hold while
+-- a writer waits.
 -- KEYS: name, the owner's timer, marks of waiting writers.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), write field of the hold
 --   that this read hold is added to ('': none).
@@ -37,8 +37,8 @@ elseif not mine then
         if not mode then
             cut_to_head_start(marks)
         end
-        -- The lock is busy until the marks expire or the leases of the present readers expire,
-        -- whichever is sooner.
+        -- The lock is busy until the marks of the waiting writers expire or the leases of the
+        -- present readers expire, whichever is sooner.
         local kept_back = math.max(1, redis.call('pttl', marks))
         return {0, left >= 0 and math.min(left, kept_back) or kept_back, now}
     end
@@ -47,7 +47,7 @@ end
 if mine or ARGV[4] ~= '' then
     write_although_full('hdel', name)
 end
--- Set the timer first, so that the lock is not taken if the server refuses the lease.
+-- Set the timer first. If the server refuses it, the lock is not taken.
 local timed = redis.call('pttl', timer)
 if timed < tonumber(lease) then
     local set = redis.pcall('set', timer, '1', 'px', lease)

@@ -1,5 +1,5 @@
--- Takes a free lock that is a string with its owner's token, as SET NX PX does. Confirms a hold
--- that the owner has already, and never shortens it.
+-- Takes a free lock whose key is a string with its owner's token, as SET NX PX does. If the owner
+-- already has the lock, confirms the hold and never shortens it.
 -- KEYS: name. ARGV: lease ms, owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 busy | 2 late, ms left if busy (-1: no end), µs now or 0, 1 if a holdfast
 --   client holds it, which will notify waiters | 0}. Redisson has no such script.

@@ -1,6 +1,7 @@
--- Takes a free read-write lock, or upgrades a lock that only this owner's client reads. Confirms a
--- hold that the owner has already, and never shortens it. A writer that waits while others read
--- leaves a mark: until when it waits, the read field that it upgrades ('-': none), its head start.
+-- Takes a free read-write lock, or upgrades a lock that only this owner's client reads. If the
+-- owner already has the write hold, confirms it and never shortens it. A writer that waits for
+-- readers writes a mark: until when it waits, the read field that it upgrades ('-': none), its head
+-- start.
 -- KEYS: name, marks of waiting writers.
 -- ARGV: lease ms, owner, deadline in µs of this server's clock (0: none), read field that the hold
 --   upgrades ('': none), prefix of timers, ms that the mark lasts (0: no mark), head start (ms for
@@ -38,8 +39,8 @@ if mode == 'write' then
     return {0, left, now}
 end
 
--- A holdfast reader (version 8, d5: see engine.cpp) is dead if its timer has expired. A JVM's
--- reader may live without a timer, because some versions let timers run out.
+-- A holdfast reader (UUID version 8, mark d5: see engine.cpp) whose timer has expired is dead. A
+-- Redisson reader may be alive without a timer, because some versions let timers expire.
 local others, dead, dead_timers = 0, {}, {}
 local count = mode and redis.call('hlen', name) or 0
 if count > others_swept_max then
@@ -64,22 +65,22 @@ if trouble then
 end
 
 if others == 0 then
-    if base ~= '' then -- a full server refuses a new lock, but no upgrade
+    if base ~= '' then -- a full server refuses a new lock, but not an upgrade
         write_although_full('hdel', name)
     end
     redis.call('hset', name, 'mode', 'write', field, '1')
-    -- After a write, readers and writers have equal chances: no mark keeps readers away.
+    -- After a write, readers and writers have equal chances. So no mark keeps readers away.
     local unmarked = redis.pcall('del', marks)
     for _, each in ipairs(dead) do
         redis.call('hdel', name, each)
     end
     if left == -1 and base ~= '' then
-        return {1, 0, now} -- another program gave the read hold no end, so keep it
+        return {1, 0, now} -- another program gave the read hold no end: keep it
     end
     local length = base ~= '' and math.max(1, left, lease) or ARGV[1]
     local is_denied = type(unmarked) == 'table'
     local expires = is_denied and unmarked or redis.pcall('pexpire', name, length)
-    if expires ~= 1 then -- undo: Redis does not roll back, and a lock must not stay without an end
+    if expires ~= 1 then -- undo, because Redis does not roll back, and the lock would have no end
         redis.call('hset', name, 'mode', 'read')
         redis.call('hdel', name, field, base == '' and 'mode' or field)
         return expires
@@ -102,11 +103,11 @@ if ARGV[6] ~= '0' then
     local marked = redis.pcall('hset', marks, owner,
         waits_until .. ' ' .. (base ~= '' and base or '-') .. ' ' .. ARGV[7])
     if type(marked) ~= 'table' then
-        -- Never shorten the TTL of the marks, because another writer may also wait, and may send
-        -- its next request later than this writer.
+        -- Never shorten the TTL of the marks: another writer may wait, too, and may renew its mark
+        -- later.
         redis.call('pexpire', marks, math.max(redis.call('pttl', marks), tonumber(ARGV[6])))
     elseif not string.find(marked.err, 'OOM', 1, true) then
         return marked
-    end -- on a full server the writer waits without a mark
+    end -- on a full server, the writer waits without a mark
 end
 return {0, left, now}

@@ -1,4 +1,4 @@
--- Returns whether a latch is open. It is open if it has counted down to zero or does not exist.
+-- Returns whether a latch is open: it has counted down to zero, or it does not exist.
 -- KEYS: name.
 -- Returns {1 open | 0 shut, ms until the key expires (-1: never)}.
 -- Redisson: getCount of RedissonCountDownLatch.
@@ -11,8 +11,8 @@ end
 if stored and stored > 0 then
     return {0, redis.call('pttl', KEYS[1])}
 end
--- The key does not exist, so DEL changes nothing. DEL is called because it is a write: a replica,
--- which may have old data, refuses every write.
+-- The key does not exist, so DEL changes nothing. But a replica refuses DEL, because DEL is a
+-- write. So a replica with old data cannot report an open latch.
 if not stored then
     redis.call('del', KEYS[1])
 end

@@ -1,5 +1,6 @@
--- Gives a hold to a new owner, which is another client, with the lease of this owner. The script
--- can be repeated: it confirms a hold that the new owner has already, and never shortens its lease.
+-- Transfers a hold to a new owner, which is another client, with the lease of the new owner. The
+-- script can be repeated: if the new owner already has the hold, the script confirms it and never
+-- shortens it.
 -- KEYS: name.
 -- ARGV: lease ms, field of the present owner, field of the new owner, deadline in µs of this
 --   server's clock (0: none).
@@ -22,11 +23,12 @@ if mine == 0 then
     if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then
         return {0, 0, now}
     end
-    -- The new field is written first, so that the key and its TTL stay.
+    -- Write the new field first, so that the key and its TTL stay.
     write_although_full('hdel', KEYS[1])
     redis.call('hset', KEYS[1], ARGV[3], '1')
     redis.call('hdel', KEYS[1], ARGV[2])
-    -- If the new owner dies, the lock must not stay held for the rest of a long lease.
+    -- Set the new lease: if the new owner dies, the lock must not stay held for the rest of a long
+    -- lease.
     if left ~= -1 then
         redis.call('pexpire', KEYS[1], math.max(1, tonumber(ARGV[1])))
     end

@@ -1,5 +1,6 @@
--- Gives a lock that is a string with its owner's token to a new owner, which is another client,
--- with the lease of this owner. The script can be repeated, and then never shortens the lease.
+-- Transfers a lock whose key is a string with its owner's token to a new owner, which is another
+-- client, with the lease of the new owner. The script can be repeated, and then never shortens the
+-- lease.
 -- KEYS: name.
 -- ARGV: lease ms, present owner, new owner, deadline in µs of this server's clock (0: none).
 -- Returns {1 granted | 0 neither owner holds the lock | 2 late, 0, µs now or 0}.
@@ -21,12 +22,12 @@ if holder ~= ARGV[2] and holder ~= ARGV[3] then
 end
 local left = redis.call('pttl', KEYS[1])
 if holder == ARGV[2] then
-    -- A full server refuses SET until the script has written something, and PEXPIRE is always
-    -- allowed.
+    -- Write something before SET: a full server refuses SET until the script has written something,
+    -- but never refuses PEXPIRE.
     if left ~= -1 then
         redis.pcall('pexpire', KEYS[1], math.max(1, left))
     end
-    -- One command writes the owner and the lease, so the lock never stays without an end.
+    -- One command writes the owner and the lease. So the lock never stays without an end.
     local lease = string.format('%.0f', math.max(1, tonumber(ARGV[1])))
     local moved = left == -1 and redis.pcall('set', KEYS[1], ARGV[3]) or
         redis.pcall('set', KEYS[1], ARGV[3], 'px', lease)

@@ -21,8 +21,8 @@ local function times_of(entry)
     return math.floor(since), math.max(0, math.floor(now - since))
 end
 
--- Calls `add` for each entry of a list. Another program may have written the list, so anything else
--- in it is left out.
+-- Calls `add` for each valid entry of a list. Skips other data, because another program may have
+-- written the list.
 local function entries_in(list, add)
     local told = {}
     for i = 1, with_entries and type(list) == 'table' and math.min(#list, entries_max) or 0 do
@@ -53,7 +53,7 @@ end
 
 local all = {}
 for i, key in ipairs(KEYS) do
-    -- An error about one client must not replace the descriptions of the other clients.
+    -- An error about one client must not hide the descriptions of the other clients.
     local text = redis.pcall('get', key)
     local readable, card = pcall(cjson.decode, type(text) == 'string' and text or '')
     all[i] = readable and type(card) == 'table' and

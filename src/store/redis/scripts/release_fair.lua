@@ -1,19 +1,19 @@
 -- Ends the owner's hold of a fair lock, or its place in the queue, and notifies the next waiter.
 -- The script can be repeated.
 -- KEYS: name, queue, deadlines.
--- ARGV: owner, channel, publish command, ms that a JVM's place lasts, a second publish command
---   (optional).
+-- ARGV: owner, channel, publish command, ms that a Redisson waiter's place lasts, a second publish
+--   command (optional).
 -- Returns {1 it was held | 0 not held, receivers of other clients (-1: denied)}.
 -- Redisson: RedissonFairLock.
 -- uses: deadline tell turns
 
 local told_max = 100
 local me, jvm_lasts = ARGV[1], tonumber(ARGV[4])
-local clock = clock_and_whether_late(0) -- 0 if TIME is denied; then no place has expired
+local clock = clock_and_whether_late(0) -- 0 if TIME is denied: then treat no place as expired
 local now = math.floor(clock / 1000)
 
--- The script reads all data before it writes. An error in the queue is ignored, because it must not
--- prevent the release.
+-- The script reads all data before it writes. It ignores an error in the queue, because the lock
+-- must be released in any case.
 local owners = redis.pcall('hlen', KEYS[1])
 local listed = redis.pcall('lrange', KEYS[2], 0, told_max)
 local my_time = redis.pcall('zscore', KEYS[3], me)
@@ -24,7 +24,7 @@ for _, owner in ipairs(is_well and listed or {}) do
         table.insert(queue, owner)
     end
 end
--- my_time alone is enough, because the owner's place may be after the part that was read
+-- my_time alone is enough: the place may be in the part of the queue that was not read
 local waited = is_well and (my_time or #queue < #listed)
 local head = queue[1]
 local head_is_new = head ~= listed[1]
@@ -35,7 +35,7 @@ if head and clock > 0 then
     time, is_wrong = turn_of(head, head_is_new, now, jvm_lasts, tonumber(left) or 0)
 end
 
--- Expired waiters are notified, too, because by their own clocks they may still wait. The first
+-- Notify expired waiters, too: by their own clocks, their places may not have expired. The first
 -- waiter that has not expired will remove them.
 local told = {}
 for i = 1, math.min(#queue, told_max) do
@@ -50,7 +50,7 @@ if type(ended) == 'table' then
     if not string.find(ended.err, 'WRONGTYPE', 1, true) then
         return ended
     end
-    ended = 0 -- the key has another kind now, so the hold is gone
+    ended = 0 -- the key has another kind now: the hold is gone
 end
 if is_wrong then
     redis.pcall('zadd', KEYS[3], string.format('%.17g', time), head)
@@ -60,8 +60,9 @@ if waited then
     redis.call('zrem', KEYS[3], me)
 end
 
--- Notify even if the lease of this hold has ended. The next waiter may have asked last during an
--- earlier hold with a longer lease, and would sleep until the later end of that lease.
+-- Notify the next waiter even if the lease of this hold has ended. That waiter may have sent its
+-- last request during an earlier hold with a longer lease, and would sleep until the end of that
+-- lease.
 local others, denied = 0, false
 if owners == ended and (ended == 1 or head_is_new or not waited) then
     for _, owner in ipairs(told) do

@@ -6,14 +6,14 @@
 -- Redisson: RedissonLock.
 -- uses: tell
 
--- The lock has one field, so HDEL deletes the key. Send the message after HDEL, so that neither a
--- full server nor a denied message can keep the lock held.
+-- The lock has one field, so HDEL deletes the key. Send the message after HDEL. So the lock is
+-- released even if the server is full or the user may not publish.
 local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
 if ended == 0 then
     return {0, 0}
 end
 if ended ~= 1 then
-    -- If the key is of another kind now, this owner's hold is gone.
+    -- If the key is of another kind now, the hold is gone.
     return string.find(ended.err, 'WRONGTYPE', 1, true) and {0, 0} or ended
 end
 if KEYS[2] then

@@ -11,7 +11,7 @@ local there, in_time, as_it_was = {}, 0, {}
 for _, id in ipairs(permit_ids(ARGV[3], ARGV[1], ARGV[2])) do
     local ends = redis.pcall('zscore', KEYS[2], id)
     if type(ends) == 'table' then
-        -- If the key is of another kind now, these permits are gone.
+        -- If the key is of another kind now, the permits are gone.
         return string.find(ends.err, 'WRONGTYPE', 1, true) and {0, 0} or ends
     end
     if ends then
@@ -24,7 +24,7 @@ end
 if #there == 0 then
     return {0, 0}
 end
--- Call ZREM first, because a full server does not refuse it.
+-- Call ZREM first: a full server accepts it.
 redis.call('zrem', KEYS[2], unpack(there))
 local value = redis.pcall('incrby', KEYS[1], #there)
 if type(value) == 'table' then

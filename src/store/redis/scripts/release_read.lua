@@ -1,4 +1,5 @@
--- Ends the owner's read hold. The last reader notifies the waiters. The script can be repeated.
+-- Ends the owner's read hold, and notifies the waiters if no other reader is left. The script can
+-- be repeated.
 -- KEYS: name, the owner's timer, marks of waiting writers.
 -- ARGV: owner, prefix of timers, channel, publish command, a second publish command (optional).
 -- Returns {1, receivers or listeners (-1: denied)} | {0, 0} if this owner holds nothing here.
@@ -13,7 +14,7 @@ if type(mode) == 'table' and not string.find(mode.err, 'WRONGTYPE', 1, true) the
 end
 local is_lock = mode == 'read' or mode == 'write' -- otherwise the key has another kind now
 
--- The script reads all data before it writes, so that an error does not leave a half-done change.
+-- The script reads all data before it writes. So an error does not leave a half-done change.
 local is_held = is_lock and redis.call('hexists', name, ARGV[1]) == 1
 local longest, trouble = 0, nil
 if is_held and mode ~= 'write' then
@@ -39,7 +40,7 @@ end
 if longest > 0 then
     redis.call('hdel', name, ARGV[1])
     redis.call('pexpire', name, longest)
-    if is_marked then -- the last reader may be a writer that waits for its upgrade
+    if is_marked then -- the last reader may be a writer that waits to upgrade its read hold
         return {1, tell(channel, '0', ARGV[4], ARGV[5])}
     end
     return {1, listeners()}

@@ -1,5 +1,5 @@
 -- Ends the owner's hold and its entry in the queue of waiting clients. Then grants the lock to the
--- first client in the queue and notifies this client only. If no client in the queue can be
+-- first client in the queue, and notifies only this client. If no client in the queue can be
 -- notified, notifies all waiters, as release_mutex does. The script can be repeated.
 -- KEYS: name.
 -- ARGV: owner, channel, queue (also the name of the channel of the clients in the queue), start of
@@ -10,10 +10,11 @@
 --   owner does not hold the lock.
 -- uses: fencing listeners queue take tell
 
--- Entries of dead clients are removed without a grant. One release removes at most this number.
+-- The script removes entries of dead clients without a grant. One release removes at most this
+-- number.
 local candidates_max = 16
 
--- End the hold first, so that neither a full server nor a denied command can keep the lock held.
+-- End the hold first. So the lock is released even if the server is full or a command is denied.
 local ended = redis.pcall('hdel', KEYS[1], ARGV[1])
 if type(ended) == 'table' and not string.find(ended.err, 'WRONGTYPE', 1, true) then
     return ended
@@ -27,8 +28,8 @@ if ended ~= 1 then
     return {0, 0, 0}
 end
 
--- Returns whether clients wait outside the queue: JVMs, and callers that only wait until the lock
--- is free.
+-- Returns whether clients wait outside the queue: Redisson clients, and callers that want no lock
+-- but wait until it is free.
 local function others_wait()
     if ARGV[8] == '1' then
         return true
@@ -37,22 +38,22 @@ local function others_wait()
     return not counts or counts[1] > counts[2]
 end
 
--- Returns whether these clients may try to take the lock now. This is so at about half of the
--- releases. The choice depends on the clock, because Redis gives each script the same random
--- numbers.
+-- Returns whether the clients outside the queue may try to take the lock now. This is so for about
+-- half of the releases. The clock decides, because Redis gives each script the same random numbers.
 local function is_turn_of_others()
     local clock = redis.pcall('time')
     return clock.err or clock[2] % 2 == 0
 end
 
--- Grants the lock to the owner of an entry, for the claim time. `form` is the letter behind the
--- owner. Returns the fencing token as text, or an empty text if the mutex is not fenced. If the
--- grant is not possible, returns nil.
+-- Grants the lock to the owner of a queue entry, with the lease ARGV[5]. `form` is the text after
+-- the owner in the entry. Returns the fencing token as text, or an empty text if the mutex is not
+-- fenced. Returns nil if the grant is not possible.
 local function grant_to(owner, form)
     local token = ''
     if form ~= '' then
-        -- The counter is not a key of this script. If the slot of the lock is moving, it may be at
-        -- the other node. A new counter here would grant the same tokens again.
+        -- The token counter is not a declared key of this script. While the slot of the lock is
+        -- being migrated, the counter may be on the other node. A new counter here would grant the
+        -- same tokens again.
         if not redis.call('get', ARGV[6]) then
             return nil
         end
@@ -69,7 +70,7 @@ local function grant_to(owner, form)
 end
 
 -- Grants the lock to the first client in the queue whose inbox has a subscriber. Returns the number
--- of subscribers (-1: message denied), or nil if there is no such client.
+-- of its subscribers (-1: message denied), or nil if there is no such client.
 local function grant_to_next()
     for _ = 1, candidates_max do
         local first = redis.pcall('zpopmin', ARGV[3])
@@ -79,8 +80,8 @@ local function grant_to_next()
         end
         local client, owner_number, form = string.match(entry, '^(.*):(%d+) ?(.*)$')
         local owner = client .. ':' .. owner_number
-        -- If the slot of the lock is moving to another node, this node refuses to create the key
-        -- again. Such an error must not end the script, because the lock is released already.
+        -- While the slot of the lock is being migrated, this node may refuse to create the key
+        -- again. This error must not end the script, because the lock is released already.
         local is_done, token = pcall(grant_to, owner, form)
         if not is_done or not token then
             return nil
@@ -88,9 +89,9 @@ local function grant_to_next()
         local message = owner_number .. ' ' .. request_in(score) ..
             (token == '' and '' or ' ' .. token)
         local receivers = tell(ARGV[4] .. ':' .. client, message, ARGV[9], ARGV[10])
-        -- A negative number means that a publish command was denied. With two publish commands, the
-        -- other one may have reached the client, so the grant stays. Otherwise the client finds the
-        -- grant with its next request.
+        -- A negative number means that a publish command was denied. If there are two publish
+        -- commands, the other may have reached the client. So keep the grant: the client finds it
+        -- with its next request.
         if receivers ~= 0 then
             return receivers
         end
@@ -101,8 +102,8 @@ end
 local others = any_queued and others_wait()
 local told = any_queued and not (others and is_turn_of_others()) and grant_to_next()
 if told then
-    -- A client outside the queue knows only the lease of the former holder. If the next holder
-    -- dies, this client would sleep for too long. So it must ask again.
+    -- A client outside the queue knows only the lease of the former holder. It would sleep too long
+    -- if the next holder dies. So make it send a request now.
     if others then
         tell(ARGV[2], '0', ARGV[9], ARGV[10])
     end

@@ -9,8 +9,8 @@ local lease = tonumber(ARGV[1])
 return for_each_name(3, function(name, number)
     local mine = redis.pcall('hexists', name, ARGV[2] .. number)
     local left = mine == 1 and redis.call('pttl', name) or -1
-    -- Write the TTL even if the present TTL is long enough, and even if the caller only asks. A
-    -- replica, which may have old data, then replies READONLY. A key without an end stays without
-    -- an end.
+    -- Write the TTL even if it is long enough already, or if the caller only asks whether the hold
+    -- exists. So a replica with old data cannot answer: it replies READONLY. A key without an end
+    -- stays without an end.
     return left == -1 and mine or redis.pcall('pexpire', name, math.max(1, left, lease))
 end)

@@ -1,5 +1,4 @@
--- Extends each hold of which all permits are still held. The script never shortens or creates a
--- hold.
+-- Extends each hold whose permits are all still held. The script never shortens or creates a hold.
 -- KEYS: the sets of held permits.
 -- ARGV: lease ms (0: extend none), prefix of the ids, then for each set '<first number> <how
 --   many>'.
@@ -31,8 +30,8 @@ return for_each_name(3, function(held, numbers)
     end
     write_although_full('zrem', held)
     for i, id in ipairs(ids) do
-        -- Write even if the present lease is long enough; see renew_leases.lua. ZADD with an equal
-        -- score writes nothing, so the score grows by at least 1.
+        -- Write even if the present lease is long enough; see renew_leases.lua. ZADD with an
+        -- unchanged score writes nothing, so raise the score by at least 1.
         local done = end_at(held, id, math.max(tonumber(scores[i]) + 1, ends))
         if type(done) == 'table' then
             return done

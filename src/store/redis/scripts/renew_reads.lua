@@ -1,6 +1,6 @@
 -- Extends each read hold that its owner still has. The script never shortens or creates a hold. It
--- also extends the lock to the end of the hold, because a JVM may have shortened the lock to the
--- JVM's own lease.
+-- also extends the key of the lock up to the end of the hold, because Redisson may have shortened
+-- the TTL of the key to the lease of its own hold.
 -- KEYS: pairs of a name and the owner's timer.
 -- ARGV: lease ms (0: extend none), common prefix of the owners, then the remaining text of each
 --   owner.

@@ -1,5 +1,5 @@
--- Extends each hold whose string is still its owner's token. The script never shortens or creates a
--- hold.
+-- Extends each hold whose key still is a string with its owner's token. The script never shortens
+-- or creates a hold.
 -- KEYS: names.
 -- ARGV: lease ms (0: extend none), common prefix of the owners, then the remaining text of each
 --   owner.

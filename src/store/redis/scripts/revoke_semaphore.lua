@@ -1,6 +1,6 @@
--- Gives back the permits that a request took, if it took any. A copy of the request that arrives
--- later takes no permits. If the semaphore was deleted in the meantime, the script does not create
--- it again.
+-- Gives back the permits that a request took, if it took any. If a copy of the request arrives
+-- later, it takes no permits. If the semaphore was deleted in the meantime, the script does not
+-- create it again.
 -- KEYS: name, requests of this client.
 -- ARGV: permits, slot, number, ms for which this is remembered, channel, publish command, a second
 --   publish command (optional).

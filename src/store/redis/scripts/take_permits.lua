@@ -1,5 +1,5 @@
--- Takes permits under a lease, if enough are free. Confirms permits that the owner has already, and
--- never shortens them. Expired permits become free first.
+-- Takes permits under a lease, if enough are free. If the owner already has the permits, confirms
+-- them and never shortens their leases. Frees expired permits first.
 -- KEYS: name, held permits.
 -- ARGV: lease ms, first number, how many, prefix of the ids, deadline in µs of this server's clock
 --   (0: none), channel, publish command, a second publish command (optional).
@@ -12,7 +12,7 @@ local expired_max = 100
 
 local clock, late = clock_and_whether_late(ARGV[5])
 if clock == 0 then
-    -- a lease cannot end without the command TIME; the error names the missing permission
+    -- without TIME, no lease can expire; this error names the missing permission
     return redis.call('time')
 end
 if late then
@@ -27,7 +27,7 @@ if trouble then
 end
 local now = math.floor(clock / 1000)
 
--- `mine` are the permits that an earlier attempt, which got no reply, has taken.
+-- `mine`: permits that an earlier attempt took, whose reply was lost.
 local mine, missing = {}, {}
 for _, id in ipairs(ids) do
     mine[id] = tonumber(redis.call('zscore', KEYS[2], id) or nil)
@@ -45,10 +45,10 @@ for _, id in ipairs(over) do
         table.insert(others, id)
     end
 end
--- Permits that are held already stay held, even if the number of free permits is negative.
+-- Permits that the owner has stay held, even if the number of free permits is negative.
 local is_granted = #missing == 0 or (free or 0) + #others >= #missing
 local back = is_granted and others or over
-if not is_granted then -- all or none, because a part of the permits would belong to no hold
+if not is_granted then -- all or none: some of the permits alone would belong to no hold
     for id, ends in pairs(mine) do
         if ends > now then
             table.insert(back, id)
@@ -64,15 +64,14 @@ local function refused(answer)
     return type(answer) == 'table' and answer.err
 end
 
--- If the server refuses a command, the numbers of held and free permits are the same as before the
--- script.
+-- If the server refuses a command, the script restores the numbers of held and free permits.
 local more = #back - (is_granted and #missing or 0)
 local value = (free or 0) + more
 local lasts_until = now + tonumber(ARGV[1])
 
--- If the script removes the last element of a key, it must not use the key again, because while the
--- slot is being migrated, the server would report that the key is elsewhere. Therefore new permits
--- are added before the last expired permits are removed.
+-- A script must not empty a key and then use it again: while the slot is being migrated, the server
+-- would report that the key is on the other server. So the new permits are added before the last
+-- expired permits are removed.
 local empties = is_granted and #back > 0 and #back == redis.call('zcard', KEYS[2])
 if empties then
     redis.call('zrem', KEYS[2], '')
@@ -100,8 +99,8 @@ if more ~= 0 then
 end
 if is_granted then
     for _, id in ipairs(ids) do
-        -- The score grows by at least 1, because ZADD with an equal score writes nothing. The
-        -- reason for the write is in parts/confirm.lua.
+        -- Raise the score by at least 1, because ZADD with an unchanged score writes nothing. Why
+        -- the script must write: see parts/confirm.lua.
         local done = end_at(KEYS[2], id, math.max((mine[id] or 0) + 1, lasts_until))
         if refused(done) then -- only the first command can be refused
             redis.call('incrby', KEYS[1], #missing)

@@ -1,5 +1,5 @@
--- Takes permits from a rate limiter (one draw), if there are enough. A repeated request draws only
--- once, because its member is already in the set of draws.
+-- Takes (draws) permits from a rate limiter, if there are enough. If the request is repeated, it
+-- draws only once, because its member is already in the set of draws.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 -- ARGV: permits, member, deadline in µs of this server's clock (0: none).
 -- Returns {1 drawn | 0 not enough | 2 late, if not enough ms until there may be enough, µs now}.
@@ -26,11 +26,10 @@ end
 
 local edge = edge_of(limiter, clock)
 local drawn_at = redis.call('zscore', limiter.draws, ARGV[2])
--- If the draw of this request has expired, the request draws again, because a request that is
--- repeated so late is treated as a new request.
+-- If the draw of this request has expired, a repetition draws again, like a new request.
 if drawn_at and tonumber(drawn_at) > tonumber(edge) then
-    -- Write something, so that a replica with old data cannot give this reply, and WAIT confirms
-    -- this draw. A full server must accept it, because the draw was granted before.
+    -- Write something. So a replica with old data cannot give this reply, and WAIT confirms this
+    -- draw. A full server must accept the write, because the draw was granted before.
     write_although_full('hdel', KEYS[1])
     redis.call('hset', KEYS[1], 'rate', string.format('%.0f', limiter.rate))
     return {1, 0, clock}
@@ -42,11 +41,11 @@ if trouble then
 end
 local free, gone = free_in(limiter, edge, wanted)
 if free >= wanted then
-    -- Round the time down, because a JVM of 3.13 fails on a draw that is later than its own clock.
+    -- Round the time down, because Redisson 3.13 fails if a draw is later than its own clock.
     local at = string.format('%.0f', math.floor(clock / 1000))
-    -- If the script removes the last element of a key, it must not use the key again, because while
-    -- the slot is being migrated, the server would report that the key is elsewhere. Therefore, if
-    -- all other draws expire, the new draw is added first.
+    -- A script must not empty a key and then use it again: while the slot is being migrated, the
+    -- server would report that the key is on the other server. So if all other draws expire, the
+    -- new draw is added first.
     local is_first = gone > 0 and redis.call('zcard', limiter.draws) == gone
     if is_first then
         redis.call('zadd', limiter.draws, at, ARGV[2])
@@ -70,7 +69,7 @@ if free >= wanted then
     return {1, 0, clock}
 end
 
--- Each draw that expires frees at least one permit. One reply adds up at most `read_max` draws.
+-- Each draw that expires frees at least one permit. One request reads at most `read_max` draws.
 local read_max = 100
 local next_ones = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'withscores',
     'limit', 0, math.min(wanted - free, read_max))
@@ -83,8 +82,8 @@ for i = 1, #next_ones, 2 do
     end
 end
 local wait = math.max(1, math.ceil(last + limiter.lasts - clock / 1000))
--- A JVM that makes the interval longer does not know the keys of a single client, so these keys may
--- expire before their draws.
+-- When Redisson makes the interval longer, it does not change the keys of single clients. So these
+-- keys may expire before their draws.
 local is_short = limiter.per_client and redis.call('pttl', limiter.draws) < limiter.lasts
 if limiter.kept > 0 or is_short then
     local refusal = keep_state(limiter, clock, wait)

@@ -1,4 +1,4 @@
--- Takes permits, if there are enough. A repeated request takes permits at most once.
+-- Takes permits, if there are enough. If a request is repeated, it takes permits only once.
 -- KEYS: name, requests of this client.
 -- ARGV: permits, slot, number, deadline in µs of this server's clock (0: none), ms for which the
 --   request is remembered.

@@ -1,7 +1,7 @@
--- Confirms a hold that exists already: extends its TTL to the lease, and never shortens it. `left`
--- is the key's PTTL; a key without an end (-1) stays without an end. The TTL is written even if the
--- present TTL is long enough. Otherwise the script would only read. Then a replica could grant the
--- lock from old data, and WAIT would confirm an earlier write.
+-- Confirms a hold that the owner already has: extends its TTL to the lease, and never shortens it.
+-- `left` is the key's PTTL; a key without an end (-1) stays without an end. Writes the TTL even if
+-- it is long enough already. A script that only reads could run on a replica with old data, and
+-- WAIT would confirm an earlier write.
 local function confirm_hold(name, left, lease)
     if left ~= -1 then
         redis.call('pexpire', name, math.max(1, left, tonumber(lease)))

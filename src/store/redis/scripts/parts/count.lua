@@ -1,11 +1,11 @@
--- A counter is a string that is a whole number. Redisson stores semaphores and latches in this
--- form. Any other string belongs to another program and stays unchanged.
+-- A counter is a string with an integer. Redisson stores semaphores and latches in this form. A
+-- string of any other form belongs to another program and stays unchanged.
 
 local count_max = 2147483647 -- Redisson's numbers have 32 bits
 
--- Returns the number, or nil if the key does not exist. Returns nil and an error if the key is not
---   a counter of the wanted kind. A leased semaphore without held permits looks like any other
---   number.
+-- Returns the number, or nil if the key does not exist. If the key is not a counter of the wanted
+-- kind, returns nil and an error. A leased semaphore without held permits cannot be told from
+-- another number.
 local function count_of(name, wanted)
     local stored = redis.pcall('get', name)
     if type(stored) == 'table' then

@@ -1,5 +1,5 @@
 -- Returns this server's clock in µs, and whether `deadline` (µs of this clock; 0: none) has passed.
---   If an ACL forbids TIME, returns 0 as the clock, and treats no deadline as passed.
+-- If the user may not call TIME, returns 0 as the clock, and reports no deadline as passed.
 
 local function clock_and_whether_late(deadline)
     local clock = redis.pcall('time')

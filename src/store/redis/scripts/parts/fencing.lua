@@ -1,12 +1,11 @@
--- Fencing tokens of a mutex. A key counts them: its value is the greatest token that was granted or
--- reserved.
+-- Fencing tokens of a mutex. A key stores the greatest token that was granted to a hold, or that
+-- was reserved for one.
 
 local tokens_end = 2 ^ 53 -- Lua numbers are exact only below this value
 
--- Returns the first of `count` tokens for a hold: those that were reserved for it already
---   (`has_tokens`), or new ones, which are not less than `least`. If the counter has lost the
---   tokens of an existing hold, the hold gets new tokens. Returns nil and an error if there are no
---   more tokens.
+-- Returns the first of `count` tokens for a hold. If `has_tokens`, these are the tokens that the
+-- hold has already; otherwise new tokens, which are at least `least`. If the counter has lost the
+-- tokens of the hold, returns new tokens, too. Returns nil and an error if no tokens are left.
 local function tokens_for(counter, count, least, has_tokens)
     local last = tonumber(redis.call('get', counter) or '0') or 0
     if has_tokens and last >= count then

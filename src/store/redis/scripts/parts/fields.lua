@@ -1,6 +1,5 @@
--- Returns whether a hash that has a `mode` also has fields that are not owners, or has no owner.
---   Such a hash is other data and not a read-write lock. Only hashes of at most 100 fields are
---   examined.
+-- Returns whether a hash with the field `mode` is not a read-write lock: it also has fields that
+-- are not owners, or it has no owner. Examines only hashes of at most 100 fields.
 local function has_foreign_field(name)
     local few, count = 100, redis.call('hlen', name)
     for _, field in ipairs(count <= few and redis.call('hkeys', name) or {}) do

@@ -1,5 +1,5 @@
 -- Returns the PTTL of a mutex (-2: the mutex is free), and its holder. If the key is not a mutex,
---   there is no holder, and the third result is the error.
+-- the holder is nil, and the third result is the error.
 
 local function look_at_mutex(name)
     local left = redis.call('pttl', name)

@@ -1,8 +1,7 @@
--- Writes the entry of a client into the index of the clients that list holds or waits. The score of
--- an entry is the time (ms of this server's clock) at which the client's own key expires. Entries
--- whose time has passed are removed. If `ms` is 0, removes the entry of the client instead. Does
--- nothing if `now` is 0, which means that TIME is denied. A denied command changes nothing, because
--- operators can do without the index.
+-- Writes the entry of a client into the index, which lists the clients with holds or waits. The
+-- score of an entry is the time (ms of this server's clock) at which the client's key expires.
+-- Removes expired entries. If `ms` is 0, removes the entry of this client instead. Does nothing if
+-- `now` is 0 because TIME is denied. Ignores errors, because only operators need the index.
 
 local function write_index(index, client, now, ms)
     if ms == 0 then

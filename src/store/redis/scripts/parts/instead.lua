@@ -1,7 +1,7 @@
--- A name has one kind of lock. A request for another kind is refused with an error. The functions
--- below find out what the key is, for the text of the error.
+-- A name has one kind of lock. A request for another kind gets an error. These functions find out
+-- which kind of key it is, for the text of the error.
 
--- Pattern of a hash field that is an owner: a holdfast client, or a thread of a JVM.
+-- Pattern of a hash field that is an owner: of holdfast, or a thread of Redisson.
 local owner_form = '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+$'
 
 -- Lua numbers, and so the counters, are exact up to this value.

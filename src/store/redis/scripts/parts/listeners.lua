@@ -1,6 +1,6 @@
--- Returns, for each channel, how many connections of this server subscribe to it. Returns nil if
---   the command is denied. If `are_sharded` is true, also counts sharded subscriptions, which
---   servers before 7.0 do not have.
+-- Returns for each channel the number of connections of this server that subscribe to it. Returns
+-- nil if the command is denied. If `are_sharded`, adds the sharded subscriptions, which servers
+-- before 7.0 do not have.
 
 local function listeners_of(channels, are_sharded)
     local plain = redis.pcall('pubsub', 'numsub', unpack(channels))

@@ -1,10 +1,9 @@
--- Calls `act` for each name in KEYS with three values: the name, the argument of the name, and the
--- key after the name in KEYS. The arguments begin at ARGV[first]. Each name takes `keys_each` keys
--- (1 if nil). If KEYS is empty, the names follow the arguments in ARGV. So one request to one
--- server of a cluster can have names of many slots. Returns for each name the result of `act`: 1
--- done | 0 no such hold | 2 the name is not on this server. If an error concerns all names (a
--- missing permission, or the server is a replica), the error is returned instead, so that the
--- caller does not treat it as a lost hold.
+-- Calls `act` for each name, with the name, the name's argument, and the key after the name. The
+-- arguments begin at ARGV[first]. Each name takes `keys_each` keys (1 if nil). If KEYS is empty,
+-- the names follow the arguments in ARGV. So one request to a server of a cluster can have names of
+-- many slots. Returns for each name the result of `act`: 1 done | 0 no such hold | 2 the name is
+-- not on this server. If an error concerns all names (a missing permission, or the server is a
+-- replica), returns the error instead, so that the caller does not report lost holds.
 
 local function for_each_name(first, act, keys_each)
     local names, each = KEYS, keys_each or 1
@@ -17,8 +16,7 @@ local function for_each_name(first, act, keys_each)
         if type(said) == 'table' then
             if is_elsewhere(said.err) then
                 said = 2
-            -- If the key of one name has another kind now, the results for the other names are
-            -- still valid.
+            -- If the key of one name has another kind now, only this name has lost its hold.
             elseif string.find(said.err, 'WRONGTYPE', 1, true) then
                 said = 0
             else

@@ -1,12 +1,13 @@
--- Leased permits. KEYS[1] is the number of free permits. A sorted set has the held permits, each
--- with its expiry time (ms) as the score. An expired permit is held until a script removes it.
--- Users see permit ids as hexadecimal text. Since Redisson 3.17, the set has the bytes of the ids.
+-- Leased permits. KEYS[1] is the number of free permits. A sorted set has the held permits; the
+-- score of a permit is its expiry time (ms). An expired permit counts as held until a script
+-- removes it. Users see permit ids as hexadecimal text. From Redisson 3.17 on, the set has the
+-- bytes of the ids instead.
 
 local without_end = 922337203685477 -- Redisson's expiry time of a permit without a lease
 
 -- Returns the ids of `count` permits with consecutive numbers. All ids of a client begin with
---   `prefix`. The number has 48 bits. It is formatted in two halves, because %x does not accept 48
---   bits on every server.
+-- `prefix`. A number has 48 bits. It is formatted in two halves, because %x does not accept 48 bits
+-- on every server.
 local function permit_ids(prefix, first, count)
     local ids = {}
     for number = tonumber(first), tonumber(first) + tonumber(count) - 1 do
@@ -21,8 +22,8 @@ local function permit_ids(prefix, first, count)
     return ids
 end
 
--- Returns an error if the ids of the held permits have another form (length) than this client's
---   ids; otherwise nil. In a set with ids of both forms, a client could not find its own permits.
+-- Returns an error if the held permits have ids of another length than this client's ids; otherwise
+-- nil. In a set with ids of both forms, a client could not find its own permits.
 local function trouble_with_form(held, length)
     local first = redis.call('zrange', held, 0, 0)[1]
     if not first or #first == length then

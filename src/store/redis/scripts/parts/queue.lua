@@ -1,10 +1,10 @@
 -- Queue of the clients that wait for a mutex: a sorted set with one entry for each owner. The score
--- of an entry is its arrival (ms of this server's clock) times 1024, plus the number of the owner's
--- last request modulo 1024. So it is an exact number until the year 2248.
+-- of an entry is the arrival of the owner (ms of this server's clock) times 1024, plus the number
+-- of its last request modulo 1024. Scores are exact numbers until the year 2248.
 --
--- The entry is the owner. If the owner waits for a fenced mutex, a space and a letter follow: `f`,
--- or `d` if its fencing tokens must be at least the time. A `+` follows if the owner needs several
--- tokens, because it hands the lock over to other callers of its client.
+-- An entry is the owner's text. If the owner waits for a fenced mutex, a space and a letter follow:
+-- `f`, or `d` if its fencing tokens must be at least the time. A `+` follows if the owner needs
+-- several tokens, because it hands the lock over to other callers of its client.
 
 local requests_counted = 1024
 

@@ -3,8 +3,8 @@
 -- its time (ms) as the score.
 -- KEYS: name, permits left, this client's permits left, draws, this client's draws.
 
--- Returns the number of permits of a draw. In every form that Redisson has used, it is the last
---   four bytes of the member, lowest byte first.
+-- Returns the number of permits of a draw: the last four bytes of its member, lowest byte first.
+-- This is so in all formats of Redisson.
 local function count_in(member)
     local a, b, c, d = string.byte(member, -4, -1)
     return a + 256 * (b + 256 * (c + 256 * d))
@@ -19,12 +19,11 @@ local function member_with(member, count)
     return string.sub(member, 1, -5) .. table.concat(bytes)
 end
 
--- Redisson version that can read a draw, by the length of the draw; see docs/protocol/rate.md.
+-- Redisson version that can read a draw, by the length of its member; see docs/protocol/rate.md.
 local form_of_length = {[8] = '3.13', [20] = '3.16', [13] = '3.17', [21] = '3.17'}
 
--- Returns an error if the first draw that still uses permits has another form than this member;
---   otherwise nil. A JVM can read only one form, and would read a wrong number from the bytes of
---   the other form.
+-- Returns an error if the oldest draw that still counts has another format than this member;
+-- otherwise nil. Redisson reads only one format, and would read wrong numbers from the other.
 local function trouble_with_draws(limiter, edge, member)
     local first = redis.call('zrangebyscore', limiter.draws, '(' .. edge, '+inf', 'limit', 0, 1)[1]
     local form = first and form_of_length[#first]
@@ -45,7 +44,7 @@ local function limiter_of(name)
         return {
             rate = rate,
             interval = interval,
-            -- how long a draw uses its permits; +1 because the draw's time was rounded down
+            -- how long a draw counts; +1 because its time was rounded down
             lasts = interval + 1,
             per_client = per_client,
             kept = tonumber(stored[4]) or 0,
@@ -70,25 +69,28 @@ local function sum_of(members)
     return sum
 end
 
--- Returns a time (ms, as text). Draws at this time or earlier do not use permits any more.
+-- Returns a time (ms, as text). Draws at this time or earlier have expired.
 local function edge_of(limiter, clock)
     return string.format('%.0f', math.floor(clock / 1000) - limiter.lasts)
 end
 
--- Maximum number of unexpired draws of a single client that each request adds up.
+-- Up to this number of unexpired draws of a single client, each request adds up their permits.
 local added_up_max = 100
 
 -- Returns how many permits can be drawn now, how many draws have expired, and the first number
---   before it was raised to 0. It is negative if the rate was lowered while draws use permits.
---   Every change of the rate by a JVM leaves a single client's stored number of permits left
---   unchanged, so this number may be wrong. Therefore the permits of its unexpired draws are added
---   up, unless there are too many of these draws. Otherwise the stored number is wrong if it is
---   missing or too great. It is too great if more permits are free than the rate allows. A single
---   client's number is also too great if the sum of it and one permit for each unexpired draw is
---   more than the rate. An overall number is allowed to be that great, because a JVM's release()
---   adds to it and does not remove the draws. The stored number may also be too small; this is
---   checked only if fewer than `wanted` permits are free. If the number is wrong, the permits of
---   all unexpired draws are added up.
+-- before it was raised to 0. That number is negative if the rate was lowered after permits were
+-- drawn.
+--
+-- The function uses the stored number of permits left, plus the permits of expired draws. If this
+-- sum may be wrong, it adds up the permits of all unexpired draws instead. The sum may be wrong if:
+-- - The stored number is missing, or the sum is greater than the rate.
+-- - The number belongs to a single client, and the sum plus one permit for each unexpired draw is
+--   greater than the rate. (An overall number may be that great, because Redisson's release() adds
+--   to it and does not remove the draws.)
+-- - Fewer than `wanted` permits are free, and the sum plus the number of unexpired draws is less
+--   than the rate. Then the stored number may be too small.
+-- - The number belongs to a single client with few unexpired draws: when Redisson changes the rate,
+--   it does not change this number.
 local function free_in(limiter, edge, wanted)
     local gone = redis.call('zrangebyscore', limiter.draws, '-inf', edge)
     local stored = tonumber(redis.call('get', limiter.left))
@@ -105,9 +107,10 @@ local function free_in(limiter, edge, wanted)
     return math.max(0, free), #gone, free
 end
 
--- Stores the number of permits left. Call free_in first, because it reads the stored number. A
--- number that is too small does no harm, because free_in then adds up the draws. Therefore call
--- this function before you add a draw, and after you remove expired draws.
+-- Stores the number of permits left. Call free_in first, because it reads the stored number. Call
+-- this function before you add a draw, and after you remove expired draws. If the script fails in
+-- between, the stored number is too small. That does no harm, because free_in then adds up the
+-- draws.
 local function keep_left(limiter, left)
     if not limiter.stored then -- missing, or not a number
         redis.call('del', limiter.left)
@@ -116,12 +119,11 @@ local function keep_left(limiter, left)
 end
 
 -- Sorted set of the holdfast clients that draw from a rate of their own. The score is the time (ms)
--- at which the draws of the client expire. change_rate reads the set, because no other key names
--- the keys of these clients.
+-- at which the client's draws expire. change_rate reads the set to find the keys of these clients.
 local clients = string.gsub(KEYS[2], 'value$', 'clients')
 
 -- Records that this client has draws of its own until `lasts` ms after `now`. If the commands are
--- denied, the function does not fail, but a later change of the rate may forget draws.
+-- denied, the function goes on, but a later change of the rate may miss these draws.
 local function note_client(now, lasts)
     local id = string.sub(KEYS[3], #KEYS[2] + 2)
     if redis.pcall('zadd', clients, string.format('%.0f', now + lasts), id) == 1 then
@@ -133,15 +135,15 @@ local function note_client(now, lasts)
     end
 end
 
--- Returns the TTL (ms) of the keys of a single client after a draw. They need a TTL because no
---   script deletes them. The TTL is that of the limiter, or two intervals if the limiter has none.
---   It is at least as long as a draw uses its permits.
+-- Returns the TTL (ms) of the keys of a single client after a draw. The keys need a TTL because no
+-- script deletes them. The TTL is that of the limiter, or two intervals if the limiter has none. It
+-- is never shorter than the time for which a draw counts.
 local function client_keys_last(limiter, left_of_limiter)
     local lasts = left_of_limiter > 0 and left_of_limiter or 2 * limiter.interval
     return math.max(lasts, limiter.lasts)
 end
 
--- Smallest time (ms) in which a waiter can ask again after its wait.
+-- Least time (ms) that a waiter needs to ask again after its wait.
 local waiter_needs = 1000
 
 -- Returns the TTL (ms) of a limiter whose waiters ask again after `wait` ms.
@@ -149,9 +151,9 @@ local function needed_by_waiter(wait, kept)
     return wait + math.max(kept, waiter_needs)
 end
 
--- Sets the TTL of the limiter's keys. An unused limiter expires after its `kept` time, and the keys
--- of a single client always have a TTL. A waiter uses the limiter for `wait` ms, so no key expires
--- before a waiter's wait ends. Returns the server's error if a command was refused, otherwise nil.
+-- Sets the TTL of the limiter's keys. An unused limiter expires after its `kept` time. The keys of
+-- a single client always have a TTL. If a waiter sleeps for `wait` ms, no key expires earlier.
+-- Returns the server's error if a command was refused, otherwise nil.
 local function keep_state(limiter, clock, wait)
     local lasts = redis.pcall('pttl', KEYS[1])
     if type(lasts) == 'table' then

@@ -1,14 +1,14 @@
--- Functions for a read-write lock. Each read hold has a timer, which is a key with a TTL: hold k of
--- an owner has timer k. If no timer of an owner exists any more, the owner is dead. An owner of a
--- holdfast client has 1 hold. A thread of a JVM has one hold for each of its entries.
+-- Functions for a read-write lock. Each read hold has a timer, which is a key with a TTL. An owner
+-- whose timers have all expired is dead. An owner of holdfast has one hold. A thread of Redisson
+-- has a hold, and so a timer, for each time that it has entered the lock: hold k has timer k.
 
 local function timer_of(timers, owner, k)
     return timers .. ':' .. owner .. ':rwlock_timeout:' .. k
 end
 
--- Returns the longest remaining time (ms) of the timers of all readers except `leaving`. The number
---   is <= 0 if no timer exists. The second result is an error if some timers cannot be read on this
---   server.
+-- Returns the longest remaining time (ms) of the timers of all readers except `leaving`. The result
+-- is <= 0 if no timer exists. The second result is an error if some timers cannot be read on this
+-- server.
 local function longest_timer(name, timers, leaving)
     local fields, all = redis.call('hgetall', name), {}
     for i = 1, #fields, 2 do
@@ -24,9 +24,9 @@ local function longest_timer(name, timers, leaving)
     return longest, trouble
 end
 
--- Shortens the marks of waiting writers after the last reader has left. Only the longest head start
--- of these writers (the time in which a writer can come first) still keeps new readers back. A mark
--- has the form '<waits until> <read field> <head start>'.
+-- Shortens the TTL of the waiting writers' marks after the last reader has left. The marks then
+-- keep new readers away only for the longest head start of these writers. A mark has the form
+-- '<waits until> <read field> <head start>'.
 local function cut_to_head_start(marks)
     local longest = 0
     for _, mark in ipairs(redis.call('hvals', marks)) do
@@ -37,7 +37,7 @@ local function cut_to_head_start(marks)
     end
 end
 
--- Returns the mode of a read-write lock. If the key is something else, returns WRONGTYPE as well.
+-- Returns the mode of a read-write lock. If the key is something else, also returns an error.
 local function mode_of(name)
     local mode = redis.pcall('hget', name, 'mode')
     if type(mode) == 'table' then

@@ -1,6 +1,5 @@
--- Takes a free lock for a single owner. Returns an error if the lease cannot be set. In that case
--- the lock is released again, because Redis does not roll a script back, and a lock must not stay
--- without an end.
+-- Takes a free lock for a single owner. If the lease cannot be set, deletes the lock again and
+-- returns the error: Redis does not roll a script back, and the lock would have no end.
 local function take_hold(name, owner, lease)
     redis.call('hset', name, owner, '1')
     local expires = redis.pcall('pexpire', name, lease)

@@ -1,5 +1,6 @@
--- Publishes a message with one or two publish commands. If the message is denied, the earlier
--- changes remain. Returns the number of connections that received the message (-1: denied).
+-- Publishes a message with one or two publish commands. Returns the number of connections that got
+-- the message, or -1 if the user may not publish. In that case, earlier changes of the script
+-- remain.
 
 local function tell(channel, message, command, other)
     local told = redis.pcall(command, channel, message)

@@ -1,7 +1,7 @@
--- Returns nil if all these keys are on the same server as `name`, or in a slot that is not being
---   migrated. Otherwise returns the error for the script to return before it changes anything.
---   While a slot is being migrated, a key on the other server looks absent to a command with that
---   key alone. Both servers refuse only a command with several keys.
+-- Returns nil if all these keys are on the server of `name`. Otherwise, while a slot is being
+-- migrated, returns the error that the script must return before it changes anything. A server that
+-- does not have a key treats it as missing, and reports an error only for a command with several
+-- keys. So this function asks for `name` and the keys together.
 local function trouble_with_place(name, keys)
     local at_once = 100
     for i = 1, #keys, at_once do

@@ -1,8 +1,8 @@
 -- Decides which waiter of a fair lock is next. KEYS[2] is the list of waiting owners. KEYS[3] has
--- the time (ms) when the place of each owner expires. A JVM gets its whole wait when its turn
--- begins. A place of a holdfast client lasts only a short time, and each request renews it. The
--- fraction of its score is this time in units of 2 s (rounded up), divided by 2048. The fraction is
--- safe, because JVMs add and subtract only whole numbers.
+-- the time (ms) at which each owner's place expires. A Redisson waiter gets its whole wait when its
+-- turn begins. The place of a holdfast client lasts only a short time, and each of its requests
+-- renews the place. The fraction of its score stores this time, in units of 2 s (rounded up)
+-- divided by 2048. Redisson keeps the fraction, because it adds and subtracts only whole numbers.
 
 local function is_ours(owner)
     return string.sub(owner, 15, 18) == '8fd5'
@@ -16,9 +16,9 @@ local function time_of(owner)
     return tonumber(redis.call('zscore', KEYS[3], owner) or 0)
 end
 
--- Maximum number of expired waiters that one script removes. The script reads two waiters more: the
--- waiter that takes the lock, and the next waiter. The bound is needed because otherwise every
--- request would read the whole queue, which may be long.
+-- Maximum number of expired waiters that one script removes. The queue may be long, so a script
+-- must not read all of it. It reads two waiters more: the waiter that takes the lock, and the next
+-- waiter.
 local gone_max = 1000
 local read_max = gone_max + 2
 
@@ -26,9 +26,9 @@ local function front_of_queue()
     return redis.call('lrange', KEYS[2], 0, read_max - 1)
 end
 
--- Returns the index of the first waiter in `queue` whose place has not expired, or that is `me`.
---   All waiters before it have expired. One script removes at most one JVM, and never a JVM whose
---   turn has only just begun.
+-- Returns the index of the first waiter in `queue` that is `me` or whose place has not expired. All
+-- waiters before it have expired. One script removes at most one Redisson waiter, and never a
+-- Redisson waiter whose turn has just begun.
 local function first_in(queue, me, now)
     for i, owner in ipairs(queue) do
         local time = time_of(owner)
@@ -41,12 +41,12 @@ local function first_in(queue, me, now)
 end
 
 -- Returns when the place of `owner`, the first waiter of the queue, expires, and whether the
---   owner's score must change. `left` is the remaining lease of the holder (ms; -1: no end). A JVM
---   that has just become first gets its whole wait, but not more than its wait after the lock
---   becomes free. Redisson's scores may be too great, because they contain the waits of all earlier
---   waiters (also of holdfast clients), and less is subtracted when these waiters leave. The place
---   of a holdfast owner lasts at most for the length that the owner's request gave; the request had
---   added more time for the JVMs before the owner.
+-- owner's score must change. `left` is the remaining lease of the holder (ms; -1: no end). A
+-- Redisson waiter that has just become first gets its whole wait, but not more than its wait after
+-- the lock becomes free. Its score may be too great: Redisson adds the waits of all earlier
+-- waiters, and subtracts less when these waiters leave. The place of a holdfast owner lasts at most
+-- for the time in its last request; the request had added more time for the Redisson waiters before
+-- the owner.
 local function turn_of(owner, is_new, now, jvm_lasts, left)
     local time = time_of(owner)
     local rightly = time
