@@ -11,7 +11,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer of the server, and maximum number of answers for one list.
+/// Maximum number of names in one answer, and maximum number of answers for one list.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 
@@ -75,7 +75,7 @@ asio::awaitable<counter_list> mysql_counters::list(counter_kind kind, std::strin
             }
             counter_list::entry one{behind, {}};
             one.state = co_await inspect({behind}, kind);
-            if (remote::is_listed(kind, one.state)) // false: changed in the meantime
+            if (remote::is_listed(kind, one.state)) // false: the counter has changed since then
                 all.counters.push_back(std::move(one));
         }
         if (rows.size() < names_in_page)
@@ -132,13 +132,12 @@ asio::awaitable<void> latch_place::leave() {
 
 namespace {
 
-/// Values that the first half of a transaction has read from the counter's row.
+/// Values that the first half of a change has read.
 struct seen_counter {
     bool has_row = false;
-    std::optional<counter_answer> before{}; ///< the outcome, if this request was carried out before
+    std::optional<counter_answer> before{}; ///< outcome of an earlier copy of this request
     counter_now now{};
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other_kind = nullptr;
 };
 
@@ -221,7 +220,7 @@ asio::awaitable<attempt> change_once(request_context& at, const counter_change& 
 
 namespace {
 
-/// Returns the effect of setting the total number of permits to `all`. The value in its answer is
+/// Returns the effect of setting the total number of permits to `all`. The answer to the caller has
 /// the number of permits that are free afterwards.
 counter_effect all_are(std::int64_t all, const counter_now& now) {
     const std::int64_t is_free = all - now.held;
@@ -291,7 +290,7 @@ counter_effect effect_of(const counter_change& what, const counter_now& now) {
         return about_a_permit(what, now);
     case counter_verb::add_if_there:
     case counter_verb::drain:
-        break; // only for semaphores without leases, which this store does not have
+        break; // only for semaphores without leases, which do not exist here
     }
     return {};
 }
@@ -305,8 +304,8 @@ bool may_make_it(counter_verb verb) {
            verb == counter_verb::set || verb == counter_verb::set_new;
 }
 
-/// Returns a statement that changes no row. It fails if the user lacks the right on the table of
-/// holds; the second half of the change may need this right.
+/// Returns a statement that changes no row. It fails if the user lacks a privilege on the table of
+/// holds that the second half of the change needs.
 std::string right_on_holds(const tables& named, const counter_change& what) {
     if (what.verb == counter_verb::set_lease)
         return "UPDATE " + named.holds + " SET expires=expires WHERE FALSE";
@@ -315,8 +314,8 @@ std::string right_on_holds(const tables& named, const counter_change& what) {
     return deletes ? "DELETE FROM " + named.holds + " WHERE FALSE" : "DO 0";
 }
 
-/// Returns a statement that changes no row. It fails if the user lacks the right to delete; the
-/// second half of the change may delete the counter.
+/// Returns a statement that changes no row. If the change may delete the counter, the statement
+/// fails if the user may not delete rows.
 std::string right_to_delete(const tables& named, const counter_change& what) {
     const bool deletes = what.verb == counter_verb::erase || what.verb == counter_verb::count_down;
     return deletes ? "DELETE FROM " + named.counters + " WHERE FALSE" : "DO 0";
@@ -330,7 +329,7 @@ std::string of_this_permit(const counter_change& what) {
     return "name=" + hex(what.name.text) + " AND kind=2 AND owner=" + hex(what.permit);
 }
 
-/// Returns the expiry of a counter. Returns NULL if the counter never expires.
+/// Returns the SQL expression for the expiry of a counter, or NULL if the counter never expires.
 std::string end_of_counter(duration kept) {
     return kept > duration::zero() ? end_of(kept) : "NULL";
 }

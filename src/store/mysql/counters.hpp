@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters on MySQL: the store for the counts of latches and for the total permits of leased
-// semaphores, the waiter for a latch, and the SQL statements of a change.
+// Counters on MySQL: the store of latch counts and of the permit totals of leased semaphores, the
+// waiter for a latch, and the SQL of a change.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -19,10 +19,10 @@
 
 namespace holdfast::mysql {
 
-/// Store of the counts of latches, and of the total permits of leased semaphores.
+/// Store of the counts of latches and of the total numbers of permits of leased semaphores.
 class mysql_counters final : public counter_store {
 public:
-    /// Creates the store. The arguments must outlive the store and all objects that it makes.
+    /// Creates the store. The arguments must outlive the store and all objects that it creates.
     mysql_counters(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
@@ -43,7 +43,7 @@ private:
     poller& poller_;
 };
 
-/// Waiter for the opening of a latch. A latch has no holds, so the waiter releases nothing.
+/// Waiter for a latch to open. A latch has no holds, so leave() releases nothing.
 class latch_place final : public place {
 public:
     /// Creates the waiter. All arguments but `want` must outlive the waiter.
@@ -66,23 +66,23 @@ private:
     std::unique_ptr<watch> poll_;
 };
 
-/// Makes one attempt to execute the change before the deadline. If the attempt was in time, stores
-/// the answer in `said`.
+/// Tries once to make a change before the deadline. If the server ran the request in time, stores
+/// its answer in `said`.
 asio::awaitable<attempt> change_once(request_context&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
-// Functions that compute, without I/O, how a change affects a counter.
+// Functions that compute how a change affects a counter. They do no I/O.
 
 /// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter. For permits, it is the total, including held permits. Empty if the
-    /// counter does not exist.
+    /// Value of the counter; for permits, the total including held permits. Empty if the counter
+    /// does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
     bool that_permit_is_held = false; ///< true: the permit in the request is held
 };
 
-/// Values to write, and the answer to the caller.
+/// Values to write, and the answer for the caller.
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
@@ -94,46 +94,47 @@ struct counter_effect {
 
 counter_effect effect_of(const counter_change&, const counter_now&);
 
-// SQL statements about counters: the total of a semaphore's permits, and a latch's count.
+// SQL statements about counters: permit totals of semaphores, and counts of latches.
 
-/// Returns the SQL condition that a row of the table of counters is a counter that has not expired.
+/// Returns the SQL condition that a row of the counter table belongs to a counter that has not
+/// expired.
 std::string living_counter();
 
-/// Returns the value of column `kind` of the table of counters.
+/// Returns the number that stands for this kind in column `kind` of the counter table.
 std::string kind_number(counter_kind);
 
 /// Returns the SQL condition for the row of one counter: "name=… AND kind=…".
 std::string counter_row(const lock_name&, counter_kind);
 
-/// Returns the statements of the first half of a change; a transaction is already open. They write
-/// `mark` into the counter's row, which locks the row, and read the counter. If the server has
-/// executed this request before, they also read the stored outcome. At the end they delete old
-/// outcomes. If the user lacks a right, one of them fails before anything is committed. Only the
-/// right to insert an outcome is first needed by the second half.
+/// Returns the statements of the first half of a change, which run in an open transaction. They
+/// lock the counter's row by writing `mark` into it, read the counter, and read the stored outcome
+/// if the server has executed this request before. They also delete old outcomes. If the user lacks
+/// a privilege, one of these statements fails, so nothing is committed. Only the privilege to
+/// insert an outcome is not checked here.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
                              kinds_at = 7;
 
-/// Returns the statements of the second half of a change. The first statement stores the outcome in
-/// a row, which is kept for the time `memory`. It inserts no row if the deadline has passed, or if
-/// the transaction of the first half has ended. The other statements make the change only if the
-/// row with the outcome exists.
+/// Returns the statements of the second half of a change. The first one stores the outcome in a
+/// row, which is kept for the time `memory`. It inserts no row if the deadline has passed, or if
+/// the transaction of the first half has ended. The other statements make the change only if this
+/// row exists.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);
 
-/// Returns a SELECT that yields a row if the latch is closed.
+/// Returns a SELECT that returns a row if the latch is closed.
 std::string latch_look(const tables&, const lock_name&);
 /// Returns the SQL condition that the latch is open.
 std::string latch_is_open(const tables&, const lock_name&);
 
-/// Returns a SELECT of the counter's value and its number of held permits. The SELECT yields no row
-/// if the counter does not exist.
+/// Returns a SELECT of the counter's value and of the number of held permits. It returns no row if
+/// the counter does not exist.
 std::string counter_inspected(const tables&, const lock_name&, counter_kind);
 
-/// Returns a SELECT of the names of counters in ascending order, starting after the name `behind`.
-/// The SELECT omits semaphores without held permits.
+/// Returns a SELECT of the names of counters that come after the name `behind`, in ascending order.
+/// Omits semaphores without held permits.
 std::string counters_listed(const tables&, counter_kind, const std::string& behind,
                             std::size_t at_most);
 

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer of the server, and maximum number of answers for one list.
+/// Maximum number of names in one answer, and maximum number of answers for one list.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 
@@ -119,8 +119,8 @@ asio::awaitable<std::unique_ptr<watch>> row_inspector::listen(lock_name name, al
 namespace {
 
 /// Returns statements that lock the rows of this lock, and read the exclusive holder and the
-/// readers. The last two statements change no row; they fail if the user lacks a right that the
-/// second half needs. So a missing right is noticed before anything is committed.
+/// readers. The last two statements change no row. They fail if the user lacks a privilege that the
+/// second half needs, so that nothing is committed.
 std::vector<std::string> holders_locked(const request_context& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
@@ -163,8 +163,8 @@ bool is_meant(const force_options& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns, as text for messages, the kind of lock or counter that uses the name instead of the
-/// expected kind. Returns null if the name is unused, or if the expected kind uses it.
+/// Returns the kind that uses the name instead of the expected kind, as text for messages. Returns
+/// null if the name is unused, or if the expected kind uses it.
 const char* what_is_instead(const force_options& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));
@@ -233,8 +233,8 @@ lock_owner owner_in(const std::string& text, const std::string& info) {
     return one;
 }
 
-/// Adds a row of the table of locks to the states. The columns are name, owner, kind, remaining
-/// time, token and info.
+/// Adds a row of the table of locks to the state of its lock. The columns are name, owner, kind,
+/// remaining time, token and info.
 void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const std::int64_t left = number_at(row, 3);
     told.last_token = static_cast<std::uint64_t>(number_at(row, 4));
@@ -249,8 +249,8 @@ void add_lock(lock_state& told, const std::vector<std::optional<std::string>>& r
         told.kind = key_kind::read_write_lock;
 }
 
-/// Adds a row of the table of holds to the states. The columns are name, kind, owner, remaining
-/// time and info.
+/// Adds a row of the table of holds to the state of its lock. The columns are name, kind, owner,
+/// remaining time and info.
 void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& row) {
     const auto kind = static_cast<hold_row>(number_at(row, 1));
     if (kind != hold_row::turn)
@@ -269,8 +269,8 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Reports that a counter uses the name, unless a lock uses it. Call it if there is a counter with
-/// the name.
+/// Records that a counter uses the name, unless a lock uses it. Call this function if a counter
+/// with the name exists.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;
@@ -324,8 +324,8 @@ std::optional<holding> holding_of(const lock_state& told) {
     if (told.kind == key_kind::other)
         found.other = "a leased semaphore or a latch";
     found.remaining = told.remaining;
-    // An owner without `remaining` holds the lock exclusively, because only readers have a lease of
-    // their own.
+    // Only readers have a lease of their own. So an owner without `remaining` holds the lock
+    // exclusively.
     const auto has_it_alone = [](const lock_owner& each) { return !each.remaining.has_value(); };
     found.alone = std::ranges::any_of(told.owners, has_it_alone);
     for (const lock_owner& each : told.owners)
@@ -351,7 +351,7 @@ std::string lock_is_free(const tables& named, const lock_name& name) {
 
 namespace {
 
-/// Maximum length of each text in the description, in bytes. Three texts, two numbers and the tabs
+/// Maximum length of each text in a description, in bytes. Three texts, two numbers and the tabs
 /// must fit into the column `info`.
 constexpr std::size_t word_bytes_max = 64;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks for operators: the inspector, the end of holds by force, the SQL for both,
-// and the description that a client stores about itself.
+// Inspection of locks for operators: shows the holds of a lock, ends them by force, and has the SQL
+// for both. Also the description that a client stores about itself.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 /// Inspector that shows the holds of a lock and ends them by force.
 class row_inspector final : public inspector {
 public:
-    /// Creates the inspector. `at` and `polls` must outlive it.
+    /// Creates the inspector. Both arguments must outlive it.
     row_inspector(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls} {}
@@ -44,46 +44,46 @@ private:
     poller& poller_;
 };
 
-/// Selection of the holds that are ended by force.
+/// Which holds are ended by force.
 struct force_options {
     lock_name name;
-    /// Owner whose hold is to be ended. If empty, the holds of all owners are ended.
+    /// Owner whose hold is ended. Empty: the holds of all owners are ended.
     std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };
 
-/// Reads the holds, and then ends only the holds that it has read. The server does nothing if it
-/// runs the request after the deadline.
+/// Reads the holds of the lock, and ends these holds. A hold that begins later stays. If the
+/// request reaches the server after the deadline, the server does nothing.
 asio::awaitable<attempt> force_once(request_context&, const force_options&, time_point deadline,
                                     forced& outcome);
 
 // SQL for operators: who holds a lock, and which locks are held.
 
-/// Returns three SELECTs for these names: the rows of the locks, the readers and waiters, and the
-/// counters.
+/// Returns three SELECTs for these names: the first reads the rows of the locks, the second the
+/// readers and waiters, the third the counters.
 std::vector<std::string> states_asked(const tables&, const std::vector<std::string>& names);
 
-/// Returns the states from the three answers, in the order of the names. Omits locks that are free
-/// and have no waiters.
+/// Returns the states of the locks from the three answers, in the order of the names. Omits locks
+/// that are free and have no waiters.
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const result& locks,
                                   const result& holds, const result& counters);
 
 /// Returns the state of one lock as a `holding`. Returns nothing if the lock is free.
 std::optional<holding> holding_of(const lock_state&);
 
-/// Returns a SELECT of the names of held locks in ascending order, starting after the name
-/// `behind`.
+/// Returns a SELECT of the names of held locks that come after the name `behind`, in ascending
+/// order.
 std::string held_names(const tables&, const std::string& behind, std::size_t at_most);
 
 /// Returns the SQL condition that the lock has neither an exclusive holder nor readers.
 std::string lock_is_free(const tables&, const lock_name&);
 
-/// Returns this client's description for the column `info`: host, process, program, label, and
-/// creation time in seconds, separated by tabs. It has at most 255 bytes.
+/// Returns the description of this client for the column `info`: host, process, program, label, and
+/// creation time in seconds, separated by tabs. The text has at most 255 bytes.
 std::string written(const client_info&);
 std::optional<client_info> client_info_in(std::string_view info);
 
-/// Returns whether the owner is a holdfast client. The UUID of a holdfast client contains a mark.
+/// Returns whether the owner belongs to a holdfast client, by the mark in its UUID.
 bool is_ours(std::string_view owner);
 
 } // namespace holdfast::mysql

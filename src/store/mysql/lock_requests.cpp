@@ -20,8 +20,8 @@ bool rings_bell(const request_context& at, const hold& of) {
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
 /// Sends one attempt to take the lock. If `bell` is not empty, the attempt also takes this user
-/// lock (GET_LOCK). If the attempt is a writer's, further statements set or delete its mark (the
-/// row of a waiting writer).
+/// lock (GET_LOCK). A writer's request also writes or deletes its mark, which is the row of a
+/// waiting writer.
 asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -34,8 +34,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
         return all;
     };
     composing text{make};
-    // Ignore an error of the statement that writes the mark (the row of a waiting writer). The mark
-    // is only a hint; the result of the attempt decides.
+    // Ignore an error of the statement that writes a waiting writer's mark. The result of the
+    // attempt does not depend on the mark.
     call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -43,16 +43,15 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
     co_return co_await at.server.run(text, options);
 }
 
-/// Returns whether the user lock (GET_LOCK) may have caused the error. Possible causes are a
-/// deadlock of user locks, and a server without user locks.
+/// Returns whether the user lock (GET_LOCK) may have caused the error: user locks may deadlock, and
+/// some servers have none.
 bool may_be_the_bell(const error_code& failed) {
     return failed == store_errc::try_again || failed == store_errc::other;
 }
 
-/// Sends an attempt that also takes the user lock. The user lock only serves to notify waiters, so
-/// an attempt can succeed without it. If the server may have refused the user lock, the attempt is
-/// sent again without it. If the server always refuses user locks, this client no longer asks for
-/// them.
+/// Sends an attempt that also takes the user lock (GET_LOCK), which notifies waiters. If the server
+/// may have refused the user lock, sends the attempt again without it. If the server always refuses
+/// user locks, this client stops asking for them.
 asio::awaitable<answers> ask_with_bell(request_context& at, const ask& want, const take_terms& how,
                                        attempt_text text_of) {
     const std::string bell = at.bell(want.name), none;
@@ -82,7 +81,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // Make the full attempt, because the short attempt does not tell why it failed.
+    // The short attempt does not say why it failed, so make the full attempt.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_blocked_attempt(at, said, 0);
@@ -123,9 +122,8 @@ asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the connection that held the user lock has ended, the server has freed the user lock, so the
-// release may use any connection. If this client has lost the lock, it may still hold the user
-// lock, which the release then frees.
+// If the user lock's connection has ended, the server has freed the user lock, so any connection
+// may send the release. If this client has lost the lock, the release still frees the user lock.
 asio::awaitable<released> release_lock(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection> bell) {
     if (bell && bell->is_cut())
@@ -166,8 +164,7 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // Use a new `mark` for a retry, because the failed attempt may have committed its own mark in
-    // the row.
+    // Use a new `mark` for each retry: the failed attempt may have committed its mark in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -178,8 +175,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     co_await refuse_blocked_attempt(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
-    // No hold was stored: the server executed the UPDATE before the deadline, but the INSERT after
-    // the deadline.
+    // The UPDATE ran before the deadline, but the INSERT ran after it. So no hold was stored.
     if (got.seen.said == verdict::granted && answer_at(said, read_insert_at).matched == 0)
         got.seen.said = verdict::late;
     got.seen.token = 0;
@@ -238,8 +234,8 @@ asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Changes the lock's row first, so that the release waits for a running attempt of the same owner,
-// and sees its result.
+// Change the lock's row first. So the release waits for a running attempt of the same owner, and
+// sees its result.
 asio::awaitable<released> release_turn(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -258,8 +254,8 @@ std::string turn_may_be_had(const request_context& at, const ask& want) {
 
 namespace {
 
-/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Call it when
-/// there is no semaphore with this name.
+/// Throws `store_errc::wrong_type` if another kind of lock or counter uses the name. Call this
+/// function if no semaphore has this name.
 asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& name) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
         return std::vector<std::string>{kinds_there(at.named, name)};
@@ -272,12 +268,11 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 
 } // namespace
 
-// Makes an attempt to take permits. If there is no row, the semaphore does not exist, and the
-// result is "busy" until the semaphore is created.
+// If the semaphore does not exist (it has no row), the result is "busy" until the semaphore is
+// created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     co_await refuse_missing_rights(at);
-    // Use a new `mark` for a retry, because the failed attempt may have committed its own mark in
-    // the row.
+    // Use a new `mark` for each retry: the failed attempt may have committed its mark in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});
@@ -322,9 +317,8 @@ constexpr verbs of_permits{take_permits, return_permits, kept_in::permits, permi
 
 } // namespace
 
-// Kinds of locks in this store. Only waiters of exclusive locks wait for a user lock; all other
-// waiters poll. Spin locks, token locks, semaphores without leases and rate limiters exist only on
-// Redis.
+// Kinds of locks in this store. Only waiters of exclusive locks wait for a user lock; other waiters
+// poll. Spin locks, token locks, semaphores without leases and rate limiters exist only on Redis.
 const verbs* verbs_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::plain:

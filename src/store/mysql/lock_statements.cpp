@@ -10,20 +10,20 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an SQL expression that leaves the token unchanged. Its side effect: the answer becomes a
-/// refusal with this reason.
+/// Returns an SQL expression that leaves the token unchanged. As a side effect, it sets the answer
+/// to a refusal with this reason.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
 
 std::string quoted(std::string_view bell) {
-    // Do not escape the name, because `bell_of` returns only "hf:" and hexadecimal digits.
+    // The name needs no escaping: it consists of "hf:" and hexadecimal digits.
     return std::string{"'"}.append(bell).append("'");
 }
 
 /// Returns an SQL expression with the value 0, which tries to take the user lock (GET_LOCK) without
-/// waiting. If the connection then has the user lock, `bell_bit` is added to the insert id. A
-/// connection that has the user lock already does not take it again, because user locks nest.
+/// waiting. If the connection then has the user lock, the expression adds `bell_bit` to the insert
+/// id. It does not take a user lock twice, because it would then have to be released twice.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -44,8 +44,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the branches of an attempt's CASE that only a writer needs. They stand after the branch
-/// "already mine" and before the branch "free".
+/// Returns the branches of an attempt's CASE that only a writer needs. They stand between the
+/// branches "already mine" and "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -62,7 +62,7 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the branches of the CASE that refuse because the lock is busy. The refusal contains the
+/// Returns the branches of an attempt's CASE that refuse a busy lock. The refusal contains the
 /// remaining time of the holder, of the last reader, or of the first waiter in a fair queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
@@ -92,7 +92,7 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// The order of the columns matters. MySQL assigns them from left to right, so the columns after
+// The order of the columns matters: MySQL assigns them from left to right, so the columns after
 // `token` can use the new value of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
@@ -119,8 +119,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// The statement leaves the owner in the row. If this client takes the lock again, the length of the
-// row then stays the same, which reduces the server's work for a lock and its unlock by a third.
+// Leave the owner in the row. If this client takes the lock again, the length of the row stays the
+// same. That saves the server a third of its work for a lock and an unlock.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =
@@ -132,7 +132,7 @@ std::string lock_release(const tables& named, const hold& held, std::string_view
            " AND owner=" + hex(to_string(held.owner));
 }
 
-// The order of the columns matters. MySQL assigns them from left to right, so the columns after
+// The order of the columns matters: MySQL assigns them from left to right, so the columns after
 // `token` can use the insert id, which says whether the statement is late.
 std::string lock_transfer(const tables& named, const hold& held, const ask& wanted,
                           const attempt_terms& terms) {
@@ -141,8 +141,8 @@ std::string lock_transfer(const tables& named, const hold& held, const ask& want
         return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
     };
     const std::string end = end_of(wanted.lease_time);
-    // Put `expires` before `owner`: the server assigns from left to right, so the expression for
-    // `expires` still reads the present owner.
+    // Assign `expires` before `owner`, because the expression for `expires` reads the present
+    // owner.
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
            ",2,1))" +
            unless_late("expires",
@@ -162,7 +162,7 @@ namespace {
 const std::string sql_now{now_text};
 
 /// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. The rows belong to
-/// the lock whose row the statement changes.
+/// the lock that the outer statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -190,10 +190,10 @@ std::string kept(const std::string& reason) {
     return "token+" + refusing(reason);
 }
 
-/// Returns a statement that has an effect only after the last reader has left. It shortens the
-/// lifetime of the marks, which are the rows of waiting writers, to the time in their column
-/// `token`. So a dead writer does not keep new readers out for long. MySQL does not allow an UPDATE
-/// to read its own table, so the statement reads a derived table.
+/// Returns a statement that shortens the marks of waiting writers after the last reader has left. A
+/// mark then lasts only for the time in its column `token`, so that a dead writer does not keep new
+/// readers away for long. The statement reads a derived table, because MySQL does not allow an
+/// UPDATE to read its own table.
 std::string marks_cut(const tables& named, const lock_name& name) {
     const std::string here = "name=" + hex(name.text);
     return "UPDATE " + named.holds + " SET expires=LEAST(expires," + sql_now +
@@ -202,11 +202,11 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the branches of an attempt's CASE that refuse a reader. They stand after the branch
-/// "already mine" and before the branch "granted".
+/// Returns the branches of an attempt's CASE that refuse a reader. They stand between the branches
+/// "already mine" and "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
-    // Ignore the marks of waiting writers if the reader's own client holds the write lock.
+    // If the reader's own client holds the write lock, ignore the marks of waiting writers.
     if (!beside.empty())
         return arm("NOT(owner=" + hex(beside) + " AND expires>" + sql_now + ")",
                    kept(std::to_string(unfounded_reason)));
@@ -263,8 +263,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Lock the lock's row first. The release then waits for a running attempt of the same owner, and
-// sees its result.
+// Lock the lock's row first. So the release waits for a running attempt of the same owner, and sees
+// its result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
@@ -302,9 +302,9 @@ namespace {
 
 const std::string at_look{now_text};
 
-/// Returns an SQL FROM clause that selects the unexpired queue rows in front of the row of `owner`.
-/// If the owner has no row, the clause selects all unexpired queue rows. `name` is the lock's name
-/// as an SQL expression.
+/// Returns an SQL FROM clause that selects the unexpired queue rows before the row of `owner`. If
+/// the owner has no row, the clause selects all unexpired queue rows. `name` is the lock's name as
+/// an SQL expression.
 std::string before(const tables& named, const std::string& name, const owner_id& owner) {
     const std::string queue = " FROM " + named.holds + " AS ";
     const std::string me = hex(to_string(owner));
@@ -335,8 +335,8 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
     const std::string reason = "LAST_INSERT_ID()&1048575";
     const std::string busy =
         "NOT " + granted + " AND " + reason + " BETWEEN 1 AND " + std::to_string(longest_left);
-    // A new row of the queue gets a number above all existing numbers, even if the clock was set
-    // back. An expired row that is used again also gets such a number.
+    // A new queue row gets a number above all existing numbers, even if the clock was set back. An
+    // expired row that is used again gets such a number, too.
     const std::string turn = "(SELECT GREATEST(COALESCE(MAX(o.token),0)+1,CAST(" +
                              std::string{runs_text} + " AS UNSIGNED)) FROM " + named.holds +
                              " AS o WHERE o.name=" + name + " AND o.kind=3)";
@@ -367,8 +367,7 @@ std::string turn_has_come(const tables& named, const ask& want) {
 
 namespace {
 
-/// Returns a subquery for the held permits of the counter whose row the outer statement
-/// changes.
+/// Returns a subquery about the held permits of the counter that the outer statement changes.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +
@@ -387,7 +386,7 @@ std::string one_of(const hold& held) {
     return "name=" + hex(held.name.text) + " AND kind=2 AND owner IN " + list_of(permit_rows(held));
 }
 
-/// Returns an SQL derived table that has the ids in its only column.
+/// Returns an SQL derived table with the ids in its only column.
 std::string as_rows(const std::vector<std::string>& ids) {
     std::string all = "(";
     for (const std::string& each : ids)
@@ -437,7 +436,7 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Lock the counter's row first. The release then waits for a running attempt of the same owner, and
+// Lock the counter's row first. So the release waits for a running attempt of the same owner, and
 // sees its result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);

@@ -26,15 +26,15 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Maximum number of attempts to take the trial lock until an attempt reaches the server in time.
-/// Also the maximum number of attempts to release it until the server confirms the release.
+/// Maximum number of attempts to take the trial lock, and to release it.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Right that locks need on a table, with a statement that needs no other right and changes no row.
+/// Privilege that locks need on a table, with a statement that needs only this privilege and
+/// changes no row.
 struct needed_right {
     std::string_view verb;
     std::string table;
@@ -51,21 +51,20 @@ std::vector<needed_right> needed_rights(const tables& named) {
         need("SELECT", *each, "SELECT 1 FROM " + *each + " WHERE FALSE");
         need("INSERT", *each, "INSERT INTO " + *each + " (name) SELECT '' FROM DUAL WHERE FALSE");
         need("DELETE", *each, "DELETE FROM " + *each + " WHERE FALSE");
-        if (each != &named.requests) // these rows are never updated
+        if (each != &named.requests) // requests: its rows are never updated
             need("UPDATE", *each, "UPDATE " + *each + " SET name='' WHERE FALSE");
     }
     need("SELECT", named.identity, "SELECT 1 FROM " + named.identity + " WHERE FALSE");
     return all;
 }
 
-/// Returns the rights that the server refuses, such as "INSERT on `holdfast_lock`". The first
-/// answer in `said` belongs to another statement; the other answers belong to the statements of
-/// `all`.
+/// Returns the privileges that the server refuses, such as "INSERT on `holdfast_lock`". The first
+/// answer in `said` is skipped. The other answers belong to the statements of `all`.
 std::string refused_among(const std::vector<needed_right>& all, const answers& said) {
     std::string refused;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const result& told = answer_at(said, i + 1);
-        // Ignore an error that is not about rights, for example "no default value" of a column.
+        // Ignore an error that is not about privileges, for example "no default value" of a column.
         if (told.error == 0 || classify(told.error, told.words).code != store_errc::no_permission)
             continue;
         refused.append(refused.empty() ? "" : ", ").append(all[i].verb).append(" on ");
@@ -207,12 +206,12 @@ private:
         }
     }
 
-    /// Checks each right on the tables. The trial (one lock and unlock) does not need all rights.
-    /// For example, it inserts no row if the row of its lock exists already.
+    /// Checks each privilege on the tables. The trial lock does not need all of them: for example,
+    /// it inserts no row if its row exists already.
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {
-            std::vector<std::string> texts{"DO 0"}; // decides the outcome; all others may fail
+            std::vector<std::string> texts{"DO 0"}; // decides the outcome; the others may fail
             for (const needed_right& each : all)
                 texts.push_back(each.statement);
             return texts;
@@ -333,7 +332,7 @@ std::vector<finding> judge(const server_facts& it) {
 
 namespace {
 
-/// Returns a SELECT that counts how many of the tables exist already.
+/// Returns a SELECT that counts the tables that exist already.
 std::string tables_there(const request_context& at) {
     return "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND "
            "table_name IN (" +
@@ -351,9 +350,9 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// Tries the last of the CREATE statements first. This statement needs more privileges than the
-/// others, and the server checks them even if the table does not exist yet. So if the user lacks a
-/// privilege, no table at all is created.
+/// Runs the last of the statements first, which inserts the row of the identity. It needs more
+/// privileges than the CREATE statements, and the server checks them even if the table is missing.
+/// So if the user lacks a privilege, no table is created.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
         co_await run_one(server, statement);
@@ -369,7 +368,7 @@ asio::awaitable<std::vector<finding>> make_them(const request_context& at, datab
     const std::int64_t there = number_at(answer_at(said, 0).rows.at(0), 0);
     const std::vector<std::string> all = making(at.named);
     co_await try_last(server, all.back());
-    // Send the statements one by one, because each CREATE statement is a separate transaction.
+    // Send the statements one by one: each CREATE statement is its own transaction.
     for (const std::string& each : all)
         co_await run_one(server, each);
     const std::string names = at.named.locks + " and the tables whose names begin with this name";
@@ -406,7 +405,8 @@ namespace {
 constexpr duration between_sweeps = std::chrono::minutes{10};
 constexpr std::size_t rows_in_step = 500;
 
-/// Maximum number of steps of one sweep (deletion of unused rows). The next sweep deletes the rest.
+/// Maximum number of steps of one sweep, which deletes unused rows. The next sweep deletes the
+/// rest.
 constexpr int steps_max = 1000;
 
 const std::string day_ago = std::string{now_text} + "-INTERVAL 1 DAY";
@@ -418,8 +418,7 @@ std::string unused_names(const tables& named, const std::string& behind) {
            day_ago + " ORDER BY name LIMIT " + std::to_string(rows_in_step);
 }
 
-// Returns statements that delete the rows by their primary key, so that the server locks no other
-// rows.
+// Delete the rows by their primary key, so that the server locks no other rows.
 std::vector<std::string> unused_deleted(const tables& named,
                                         const std::vector<std::string>& names) {
     const std::string old = " AND expires<" + day_ago;
@@ -450,7 +449,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // Ignore the failure, because the next sweep, in ten minutes, tries again.
+            // Ignore the error: the next sweep, in ten minutes, tries again.
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Care for a server and its tables: the checks of the doctor, the creation of the tables, and the
-// task that deletes unused rows (`sweep`).
+// Maintenance of a server and its tables: the checks of the doctor, the creation of the tables, and
+// the deletion of unused rows (`sweep`).
 #pragma once
 
 #include "mysql/database.hpp"
@@ -14,24 +14,23 @@
 
 namespace holdfast::mysql {
 
-/// Implements `store::examine`. Checks the facts that the server reports about itself, and whether
-/// a lock can be taken, renewed and released.
+/// Implements `store::examine`. Checks what the server reports about itself, and whether a lock can
+/// be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. The argument must be the inner database of the `guarded_database`,
-/// because the `guarded_database` itself adds advice about locks to each refusal, which would be
-/// wrong here.
+/// Implements `store::set_up`. The argument must be the database inside the `guarded_database`: the
+/// `guarded_database` adds advice about locks to each refusal, which would be wrong here.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 
 /// Returns the doctor's findings about a server's settings. Does no I/O.
 std::vector<finding> judge(const server_facts&);
 
-/// Task that deletes rows that were not used for a day. It runs every ten minutes, in small steps.
-/// The row of a lock may be deleted: tokens follow the server's clock, so the lock's next token is
-/// still greater than all earlier tokens.
+/// Task that deletes rows which were not used for a day. It runs every ten minutes, in small steps.
+/// Deleting the row of a lock is safe for fencing tokens: they follow the server's clock, so the
+/// next token is still greater than all earlier tokens.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
-    /// The request context must live until stop().
+    /// The request context must live until stop() is called.
     explicit sweep(request_context& at)
         : at_{at}
         , sleep_{at.context.time.make_alarm()} {}
@@ -48,8 +47,8 @@ private:
     bool stopped_ = false;
 };
 
-/// Functions that return the statements for one step of a sweep: a SELECT of unused names that come
-/// after the name `behind`, and the DELETEs for the names that were found. They are pure functions.
+/// Statements of one step of a sweep: a SELECT of unused names that come after the name `behind`,
+/// and the DELETEs for the names that were found.
 std::string unused_names(const tables&, const std::string& behind);
 std::vector<std::string> unused_deleted(const tables&, const std::vector<std::string>& names);
 

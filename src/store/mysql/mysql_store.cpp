@@ -94,8 +94,8 @@ asio::awaitable<answers> guarded_database::run(statements& what, call_options op
     throw net::failure{*refused};
 }
 
-/// Reads the identity of the server's data again if the server's address has changed, because
-/// another server may have other data.
+/// Reads the identity of the server's data again if the server's address has changed. Another
+/// server may have other data.
 void guarded_database::ask_for_identity(const std::string& server) {
     if (asked_ == server)
         return;
@@ -114,7 +114,7 @@ asio::awaitable<void> guarded_database::read_identity(std::shared_ptr<guarded_da
         if (!answer_at(said, 0).rows.empty())
             self->identity_ = identity_in(said.of.front().rows.front());
     } catch (const boost::system::system_error&) {
-        self->asked_.clear(); // the next request then asks again
+        self->asked_.clear(); // the next request reads the identity again
     }
 }
 
@@ -134,7 +134,7 @@ std::string socket_of(const store_url& url) {
     return url.path();
 }
 
-/// Returns the schema from the URL's path, or an empty text if the path has no schema.
+/// Returns the schema in the URL's path, or an empty text if the path has no schema.
 std::string schema_in_path(const store_url& url) {
     const std::vector<std::string>& segments = url.segments();
     const std::size_t used =
@@ -180,7 +180,7 @@ options read_url(store_url& url) {
     url.read("bell", how.bell);
     url.read("keep_alive", how.keep_alive);
     url.read("sweep", how.sweep);
-    if (!is_local(url)) { // traffic on a unix socket cannot be intercepted
+    if (!is_local(url)) { // nobody can intercept traffic on a unix socket
         url.read("server_key_file", how.server_key_file);
         url.read_tls(how.tls);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on MySQL with its lock store, the database that adds advice to refusals
-// (`guarded_database`), and the function that reads the options from a URL.
+// The MySQL store, its lock store, the database that adds advice to refusals (`guarded_database`),
+// and the function that reads the options from a URL.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -24,8 +24,8 @@
 
 namespace holdfast::mysql {
 
-/// Database that adds advice to refusals. While other requests run, it also reads the identity of
-/// the data on the server.
+/// Database that adds advice to the server's refusals. In the background, it also reads the
+/// identity of the data on the server.
 class guarded_database final : public database,
                                public std::enable_shared_from_this<guarded_database> {
 public:
@@ -49,9 +49,9 @@ public:
 
     database& unguarded() { return *inner_; }
 
-    /// Returns the identity of the server's data, from the table of identities. The id is empty
-    /// until it was read. A server that flushes its log at each commit forgets no committed change.
-    /// The client assumes that the server does so until it has read the setting.
+    /// Returns the identity of the server's data. The id is empty until it was read from the
+    /// server. A server that flushes its log at each commit loses no committed change. Until the
+    /// client has read the setting, it assumes that the server does so.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -61,20 +61,20 @@ private:
     const std::unique_ptr<database> inner_;
     const store_context& context_;
     const tables named_;
-    std::string asked_; ///< address of the server that was asked last for the identity
+    std::string asked_; ///< server whose identity was last read or is being read
     server_identity identity_{.forgets_before = time_point::min()};
 };
 
-/// Maximum length of a lock name, in bytes. The client refuses a longer name before it sends a
-/// request, because some servers do not refuse it.
+/// Maximum length of a lock name, in bytes. The client refuses a longer name itself, because some
+/// servers do not refuse it.
 inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);
 
-/// Lock store in one schema, for all kinds of locks that verbs_of() knows.
+/// Lock store in one schema of a MySQL server.
 class mysql_locks final : public lock_store {
 public:
-    /// Creates the store. The arguments must outlive the store and all objects that it makes.
+    /// Creates the store. The arguments must outlive the store and all objects that it creates.
     mysql_locks(request_context& at, poller& polls)
         : at_{at}
         , poller_{polls}
@@ -93,10 +93,11 @@ public:
     asio::awaitable<release_answer> release(hold) override;
     bool transfers(lock_kind) const noexcept override;
     asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) override;
-    /// Frees the user lock of the hold, because this client will not release the hold.
+    /// Frees the user lock (GET_LOCK) of a hold that this client will not release.
     void detached(const hold& what) noexcept override { bells_.drop(what); }
 
-    /// Returns null, because a MySQL server does not notify clients of changed or deleted rows.
+    /// Returns null: a MySQL server does not notify clients of changed or deleted rows, so there is
+    /// nothing to watch.
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
@@ -106,8 +107,8 @@ private:
     remote::lately_busy busy_;
 };
 
-/// Store in one schema. It works on any object of type `database`: the connection pool in
-/// production, a model in tests.
+/// Store in one schema of a MySQL server. Its `database` is the connection pool in production, and
+/// a model of a server in some tests.
 class mysql_store final : public store {
 public:
     mysql_store(std::unique_ptr<database> server, const options& how, store_context context)

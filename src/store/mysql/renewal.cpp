@@ -19,14 +19,13 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of rows in a batch. The server needs a few milliseconds for a transaction of this
-/// size.
+/// Maximum number of rows in a batch. Such a transaction takes the server a few milliseconds.
 constexpr std::size_t batch_max = 500;
 
-/// Batch: some holds of one table, which one transaction renews.
+/// Holds of one table that one transaction renews.
 struct batch {
     kept_in where{};
-    std::vector<std::size_t> places; ///< indexes of these holds in the list of holds
+    std::vector<std::size_t> places; ///< index of each hold in the caller's list
     std::vector<held_row> rows;
 };
 
@@ -105,7 +104,7 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Extends the rows that no other transaction has locked. Returns these rows with the whole
+    /// Extends the rows that no other transaction has locked. Returns these rows, with the whole
     /// lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
         read_then_write both{at_, options()};
@@ -119,7 +118,7 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // Do not handle rows that did not match here: see_the_rest() asks about each of them.
+        // If some rows did not match, see_the_rest() asks about all of them.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
@@ -127,7 +126,7 @@ private:
     }
 
     /// Asks about the rows that were not extended. A row that another transaction has locked is
-    /// unchanged, so it still belongs to this client until it expires.
+    /// unchanged, so it belongs to this client until it expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)
@@ -168,7 +167,7 @@ private:
         to_.renewed(place, said);
     }
 
-    /// Returns whether the renewal only asks for the remaining times and extends no row.
+    /// Returns whether this renewal extends nothing and only asks for the remaining times.
     bool asks_only() const { return how_.lease_time == duration::zero(); }
 
     request_context& at_;
@@ -194,8 +193,8 @@ const std::string& table_of(const tables& named, kept_in where) {
     return where == kept_in::locks ? named.locks : named.holds;
 }
 
-/// Returns an SQL condition that selects, by their primary keys, those of the given rows that have
-/// not expired.
+/// Returns an SQL condition that selects those of the given rows that have not expired. It uses the
+/// primary keys.
 std::string any_of(kept_in where, const std::vector<held_row>& rows) {
     const std::string kind = where == kept_in::locks     ? ""
                              : where == kept_in::readers ? " AND kind=0"

@@ -86,7 +86,7 @@ bool found_no_row(const answers& said, std::size_t update_at) {
 
 namespace {
 
-/// Returns a statement that sets a short timeout for a session that sends nothing while a
+/// Returns a statement that sets a short timeout for a session whose client sends nothing while a
 /// transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
@@ -107,7 +107,7 @@ read_then_write::read_then_write(request_context& at, call_options options)
     , options_{std::move(options)} {}
 
 asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading) {
-    constexpr std::size_t before = 2; // number of statements before `reading`
+    constexpr std::size_t before = 2; // number of statements that precede `reading`
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
         usual_idle_time_ = usual_idle_time(facts.is_mariadb, facts.idle_limit);
         std::vector<std::string> all{short_idle_time(facts.is_mariadb), "START TRANSACTION"};
@@ -117,8 +117,7 @@ asio::awaitable<answers> read_then_write::begin(std::vector<std::string> reading
     composing text{make};
     call_options options = options_;
     options.leaves_open = true;
-    // Add a statement that restores the timeout, because ROLLBACK does not restore session
-    // variables.
+    // ROLLBACK does not restore session variables, so add a statement that restores the timeout.
     options.undo = &usual_idle_time_;
     answers said = co_await at_.server.run(text, options);
     (void)answer_at(said, before);
@@ -144,7 +143,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
 
 namespace {
 
-/// Returns a statement that writes to all tables and changes no row.
+/// Returns a statement that would write to all tables, but changes no row.
 std::string all_touched(const tables& named) {
     return "UPDATE " + named.locks + " AS l," + named.holds + " AS h," + named.counters + " AS c," +
            named.requests +
@@ -154,9 +153,9 @@ std::string all_touched(const tables& named) {
 
 } // namespace
 
-// Sends statements that need all rights but change no row. The INSERT also needs the rights to
-// SELECT and UPDATE. All statements run in one transaction, so that the pool can see that the
-// server has executed nothing.
+// Sends statements that need all privileges but change no row. The INSERT also needs SELECT and
+// UPDATE. All run in one transaction, so that the pool knows that a failed request has changed
+// nothing.
 asio::awaitable<void> refuse_missing_rights(request_context& at) {
     if (at.may_hold)
         co_return;
@@ -177,18 +176,18 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
         co_await refuse_blocked_attempt(at, said, insert_at);
         at.may_hold = true;
     } catch (const net::failure& e) {
-        if (e.code() == errc::outcome_unknown) // no hold was asked for yet
+        if (e.code() == errc::outcome_unknown) // the statements take no hold
             throw net::failure{errc::unreachable, e.text()};
         throw;
     }
 }
 
 // Sends an UPDATE of all tables that changes no row. It waits for table locks, but not for row
-// locks. On MySQL it waits up to one second, because lock_wait_timeout cannot be shorter there.
+// locks. On MySQL it waits for up to one second, because lock_wait_timeout cannot be shorter.
 asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers& said,
                                              std::size_t update_at) {
     const unsigned error = answer_at(said, update_at).error;
-    if (error == 0) // the request allows an error only for this statement
+    if (error == 0) // only this statement may fail
         co_return;
     constexpr std::size_t write_at = 1;
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
@@ -203,7 +202,7 @@ asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers&
         const answers told = co_await at.server.run(text, options);
         are_locked = answer_at(told, write_at).error != 0;
     } catch (const net::failure& e) {
-        // The user may lack a right that this UPDATE needs. The attempt has waited all the same.
+        // The user lacks a privilege for this UPDATE. The attempt has waited too long in any case.
         if (e.code() != errc::refused)
             throw;
     }

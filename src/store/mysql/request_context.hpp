@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that all requests of one client share (`request_context`), functions that read the
+// The context that all requests of one store share (`request_context`), functions that read
 // answers, and transactions that consist of two writes.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace holdfast::mysql {
 using remote::attempt;
 using remote::verdict;
 
-/// Objects and settings that all requests of one store share. The context outlives the requests.
+/// Objects and settings that all requests of one store share. It must outlive the requests.
 struct request_context {
     database& server;
     const store_context& context;
@@ -32,23 +32,23 @@ struct request_context {
     std::string table; ///< name of the first table, as in the options
     std::string info;  ///< description of this client for administrators
     std::uint64_t attempts_made = 0;
-    bool may_hold = false; ///< true: the user has every right on the table of holds
+    bool may_hold = false; ///< true: the user has every privilege on the table of holds
 
-    /// Returns a value that is used only once. An attempt writes it into a row, so that the later
-    /// statements of the attempt find the row.
+    /// Returns a value that no other attempt uses. An attempt writes it into a row, so that its
+    /// later statements find the row.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }
     std::string bell(const lock_name& name) const { return bell_of(schema, table, name); }
 };
 
-/// Changes the statements of a request for MariaDB, so that only the first write waits for table
-/// locks (FLUSH TABLES WITH READ LOCK, LOCK TABLES). If each write waited, the answer would come
+/// Changes the statements of a request for MariaDB, so that only the first write waits for a table
+/// lock (FLUSH TABLES WITH READ LOCK, LOCK TABLES). If each write waited, the answer would come
 /// after the time limit. On MySQL, a statement always waits for at least one second.
 std::vector<std::string> with_one_wait(std::vector<std::string> all);
 
-/// Owner of the statements that a function returns. Store this object in a named variable before a
-/// co_await, because g++ 12 generates wrong code for temporaries there.
+/// Statements that a function returns when they are needed. Store this object in a named variable
+/// before a co_await, because g++ 12 generates wrong code for temporaries there.
 template <typename Make>
 class composing final : public statements {
 public:
@@ -64,42 +64,41 @@ private:
     Make make_;
 };
 
-/// Returns the answer to the statement with the index `which`. Throws `store_errc::protocol` if
-/// there is no such answer.
+/// Returns the answer to one statement. Throws `store_errc::protocol` if there is no such answer.
 const result& answer_at(const answers&, std::size_t which);
 
-/// Returns a number from a column of a row. Throws `store_errc::protocol` if the value is NULL,
+/// Returns the number in a column of a row. Throws `store_errc::protocol` if the value is NULL,
 /// missing or not a number.
 std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
-/// Returns the result of an attempt, which is the insert id of its UPDATE, with the times of the
-/// answer. Call refuse_blocked_attempt() before. Throws `store_errc::wrong_type` if another kind
-/// uses the name.
+/// Returns the result of an attempt, from the insert id of its UPDATE, with the times of the
+/// answer. Call refuse_blocked_attempt() first. Throws `store_errc::wrong_type` if another kind of
+/// lock uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
-/// Returns a granted attempt with the server's time in the answer `which`. Also improves the
+/// Returns a granted attempt with the server's time from one of the answers. Also improves the
 /// estimate of the server's clock.
 attempt clock_in(const answers&, std::size_t which);
 
-/// Returns whether the attempt's answer says that the table has no row for the name.
+/// Returns whether the attempt found no row for the name.
 bool found_no_row(const answers&, std::size_t update_at);
 
-/// Transaction that consists of two writes. The first write locks and reads rows. Then the client
-/// computes new values, and the second write stores them. Between the two writes, the server waits
-/// for the client for at most three seconds, so a frozen process does not block other clients for
+/// Transaction that consists of two writes. The first locks and reads rows. Then the client
+/// computes new values, and the second write stores them. Between the writes, the server waits at
+/// most three seconds for the client, so that a frozen client does not block other clients for
 /// long.
 class read_then_write {
 public:
     /// Creates the transaction. `options` apply to both of its writes.
     explicit read_then_write(request_context& at, call_options options = {});
 
-    /// Begins the transaction with the statements `reading`, and returns their answers. The
-    /// statements may only make changes that do not matter to other requests.
+    /// Begins the transaction with the statements `reading`, and returns their answers. These
+    /// statements may change only data that other requests do not use.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
 
-    /// Ends the transaction on the same connection. `writing` returns the statements; it is called
-    /// just before they are sent. It may return an empty list.
+    /// Ends the transaction on the same connection. Calls `writing` just before it sends the
+    /// statements that `writing` returns. The list may be empty.
     using maker = std::function<std::vector<std::string>(const runtime::remote_clock&)>;
     asio::awaitable<answers> end(maker writing);
 
@@ -110,15 +109,15 @@ private:
     std::string usual_idle_time_{}; // statement that restores the session's idle timeout
 };
 
-/// Throws `store_errc::no_permission` if the user lacks a right on the table of holds. Call it
+/// Throws `store_errc::no_permission` if the user lacks a privilege on the table of holds. Call it
 /// before an attempt that changes several tables: if the server refused only one of the statements,
-/// it would commit the others. After the first success, it sends nothing any more.
+/// it would commit the others. After the first success, further calls send nothing.
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited too long for a
-/// table lock, a row lock or a lock against commits. The attempt has then not read the lock's row,
-/// so it is unknown whether the lock is busy. The text says what may have blocked the statement.
-/// (FLUSH TABLES WITH READ LOCK and LOCK TABLES … READ set table locks.)
+/// table lock, a row lock or a lock against commits. The attempt then has not read the lock's row,
+/// so it is unknown whether the lock is busy. The error text says what may have blocked the
+/// statement: for example FLUSH TABLES WITH READ LOCK or LOCK TABLES, which lock tables.
 asio::awaitable<void> refuse_blocked_attempt(request_context&, const answers&,
                                              std::size_t update_at);
 

@@ -21,9 +21,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. Two names have the
-/// same hash in all rounds only if an attacker chose them so. Even that does little harm: a release
-/// of one lock then also wakes a waiter for the other lock.
+/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. Only an attacker
+/// can choose two names with equal hashes in all rounds. The harm is small: a release of one lock
+/// also wakes a waiter for the other.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {
@@ -66,9 +66,9 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 
 namespace {
 
-// Names and owners are columns of bytes: they have no collation, are case-sensitive, and keep
-// trailing blanks. The expiry of a new or free row is one hour in the past. It cannot be much
-// earlier, because a sweep deletes rows that expired a day ago.
+// Names and owners are columns of bytes: they are case-sensitive, have no collation, and keep
+// trailing blanks. The expiry of a new or free row is one hour in the past. It is not much earlier,
+// because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,
@@ -146,7 +146,7 @@ std::string late_after(const runtime::remote_clock& clock, time_point deadline) 
     if (!clock.known())
         return "0";
     const auto latest = clock.no_later_than(deadline);
-    if (!latest) // the time is too far in the future to be written in microseconds
+    if (!latest) // the time is too far away to count in microseconds
         return std::to_string(std::numeric_limits<std::int64_t>::max());
     return std::to_string(std::max<std::int64_t>(latest->count(), 0));
 }

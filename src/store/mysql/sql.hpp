@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How statements contain tables, values, times and user locks (docs/protocol/mysql.md). Also the
+// The SQL form of tables, values, times and user locks (docs/protocol/mysql.md). Also the
 // statements that create the tables, and the number that is the answer to an attempt
 // (`packed_answer`).
 #pragma once
@@ -19,10 +19,9 @@
 
 namespace holdfast::mysql {
 
-/// Names of the tables, with quotes.
+/// Names of the tables, in quotes.
 struct tables {
-    /// Creates the names. `first` is the name of the table of locks. The names of the other tables
-    /// begin with this name.
+    /// Creates the names. `first` is the name of the table of locks. The other names begin with it.
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
@@ -30,49 +29,51 @@ struct tables {
     std::string holds;
     std::string counters; ///< one row for each semaphore and latch
     std::string requests; ///< recent changes of counters, with their outcomes
-    std::string identity; ///< one row: the identity of the data in this schema
+    std::string identity; ///< one row: the identity of the schema's data
 };
 
-/// Returns the bytes as a hexadecimal literal such as `X'6162'`. The literal needs no escaping in
-/// any character set or sql_mode.
+/// Returns the bytes as a hexadecimal literal such as `X'6162'`, which needs no escaping in any
+/// character set or sql_mode.
 std::string hex(std::string_view bytes);
 
-/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. The name has 43
+/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. It has 43
 /// characters, which every server allows. It contains a hash of the schema, because all schemas of
-/// a server share its user locks.
+/// a server share the user locks.
 std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
 
-/// Returns the statements that create the missing tables. The statements change nothing else.
+/// Returns the statements that create the missing tables and insert the missing row of the
+/// identity. They change nothing else.
 std::vector<std::string> making(const tables&);
 
-/// Returns the same statements as one text for administrators. Each statement ends with a semicolon
-/// and a line break.
+/// Returns the same statements as text for administrators. Each statement ends with a semicolon and
+/// a line break.
 std::string ddl(const tables&);
 
 // SQL expressions that several statements share.
 //
-// There are two kinds of time. `now_text` is the time when the statement began. `runs_text` is the
-// time when the server processes the row, possibly after it waited for a row lock or was stopped
-// for a while. Sessions have the time zone +00:00, so SYSDATE is UTC.
+// `now_text` is the time when the statement began. `runs_text` is the time when the server
+// processes the row. These times differ if the statement waited for a row lock. Sessions have the
+// time zone +00:00, so SYSDATE is UTC.
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// Microseconds since 1970, as an SQL expression. UNIX_TIMESTAMP is not used, because its range
-/// ends in 2038.
+/// SQL expression for microseconds since 1970. It does not use UNIX_TIMESTAMP, whose range ends in
+/// 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
-/// `ROW_COUNT()` is 1: after an error, or if no row matched, LAST_INSERT_ID() still has the value
+/// `ROW_COUNT()` is 1: if the UPDATE failed or matched no row, LAST_INSERT_ID() still has the value
 /// of an earlier statement.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
-/// Expiry of a row without a holder. It stays in the past even if the clock is set back by up to an
-/// hour. It is not much earlier, because a sweep would then delete rows that were used today.
+/// Expiry of a row without a holder. It is an hour ago, so it stays in the past even if the clock
+/// is set back by up to an hour. It is not much earlier, because a sweep deletes rows that expired
+/// a day ago.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
 /// Returns the deadline in microseconds of the server's clock. If the server runs an attempt after
-/// this time, the attempt is late. If the server's clock is not known yet, the result makes every
-/// attempt late; the answer then contains the server's time.
+/// this time, the attempt is late. If the client does not know the server's clock yet, the result
+/// makes every attempt late; the answer then contains the server's time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
 /// Returns the SQL condition that the statement runs after the deadline `late`.
@@ -81,19 +82,19 @@ std::string is_late(std::string_view late);
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an SQL expression with the value 0. Its side effect: the answer to the attempt (the
-/// insert id, see `packed_answer`) becomes a refusal with this reason.
+/// Returns an SQL expression with the value 0. As a side effect, it sets the insert id, which is
+/// the answer to the attempt (`packed_answer`), to a refusal with this reason.
 std::string refusing(std::string_view reason);
 
-/// Returns an SQL expression for the milliseconds until `moment`. This number is the reason in a
-/// refusal.
+/// Returns an SQL expression for the milliseconds until `moment`, which a refusal contains as its
+/// reason.
 std::string left_until(std::string_view moment);
 
-/// Returns an SQL expression for the last of the `block` tokens of a grant. Its side effect: the
-/// insert id becomes this token.
+/// Returns an SQL expression for the last of the `block` tokens of a grant. As a side effect, it
+/// sets the insert id to this token.
 std::string next_token(std::uint64_t block);
 
-/// Returns an SQL list such as "('a','b')", with hexadecimal literals for the values.
+/// Returns an SQL list such as ('a','b'), with hexadecimal literals as its values.
 std::string list_of(const std::vector<std::string>& values);
 
 // The insert id of an attempt is its whole answer, so one round trip is enough:
@@ -109,10 +110,10 @@ inline constexpr std::uint64_t refused_bit = std::uint64_t{1} << 63U;
 inline constexpr std::uint64_t bell_bit = std::uint64_t{1} << 62U;
 inline constexpr unsigned reason_bits = 20;
 
-/// Reasons that do not mean a remaining time.
+/// Reasons that are not a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
-// Four reasons which mean that another kind of lock or counter uses the name.
+// Reasons which mean that another kind of lock or counter uses the name.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;
@@ -123,21 +124,21 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// If the lock is busy: remaining time of the holder. Empty if this time is very long or has no
+    /// If the lock is busy: remaining lease of the holder. Empty if it is very long or has no
     /// limit.
     std::optional<duration> left{};
-    /// Time of the server. It is zero if the answer does not contain this time.
+    /// Time of the server's clock. Zero if the answer does not contain it.
     std::chrono::microseconds server_now{};
-    std::uint64_t last_token = 0; ///< last token of the grant; valid if granted
-    /// If the lock was granted: whether this connection also has the lock's user lock (GET_LOCK).
+    std::uint64_t last_token = 0; ///< if granted: the last token of the grant
+    /// True if this connection also has the lock's user lock (GET_LOCK). Set only if the lock was
+    /// granted.
     bool has_bell = false;
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other_kind = nullptr;
 };
 
-/// Returns, as text for messages, the kind that the reason stands for. Returns null if the reason
-/// does not stand for a kind.
+/// Returns the kind that the reason stands for, as text for messages. Returns null if the reason
+/// stands for something else.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);

@@ -23,10 +23,10 @@ std::string with_schema(std::string_view table) {
 
 } // namespace
 
-// Returns the statement. It changes the row, because a row lock is not enough: a server that
-// accepts no writes also grants row locks, and if there are several primaries, each primary has its
-// own row locks. The column `touched` gets a new value each time. Outside a transaction, the text
-// in the version comment makes the statement match no row; only MariaDB runs this text.
+// Returns the statement. It changes the row, because a row lock is not enough: a read-only server
+// also grants row locks, and each of several primaries has its own row locks. The column `touched`
+// gets a new value each time. Outside a transaction, the text in the version comment, which only
+// MariaDB runs, makes the statement match no row.
 std::string guard_text(const std::string& quoted_table, std::string_view name,
                        std::string_view owner) {
     return "UPDATE " + quoted_table +

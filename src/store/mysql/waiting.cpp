@@ -14,12 +14,12 @@
 
 namespace holdfast::mysql {
 
-// Waiter of one client for one lock. It asks for the lock, starts to wait for a notification, and
-// asks again. After that, it sleeps and asks in a loop.
+// A waiter asks for the lock, starts to wait for a notification, and asks again. Then it repeats:
+// sleep, and ask again.
 
 namespace {
 
-/// Margin for rounding: the server rounds the remaining time up, and the two clocks are read at
+/// Margin for rounding: the server rounds the remaining time, and the two clocks are read at
 /// different moments.
 constexpr duration rounding_of_ends{1};
 
@@ -63,10 +63,10 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got.seen;
 }
 
-/// Starts to wait for a notification. If the server has user locks, the waiter waits for the lock's
-/// user lock. It also polls, but rarely, because a holder that is dead, or has lost the lock, may
-/// still hold the user lock. The waiter polls often if there are no user locks, or if it got the
-/// user lock although the lock is held.
+/// Starts to wait for a notification. If the server has user locks (GET_LOCK), waits for the lock's
+/// user lock. Also polls, but seldom, because a holder that is dead or has lost the lock may still
+/// have the user lock. Polls often if the server has no user locks, or if this waiter got the user
+/// lock although the lock is held.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
         bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
@@ -101,7 +101,7 @@ asio::awaitable<void> drop_bell(database& server, std::string text,
     try {
         co_await server.run(dropped, options);
     } catch (const boost::system::system_error&) {
-        on->cut(); // the server releases its user locks then
+        on->cut(); // the server then releases its user locks
     }
 }
 
@@ -161,8 +161,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// The longest wait in one statement. The server measures it by its system date, which may jump. So
-/// the client stops waiting by its own clock, one second after the end of the wait.
+/// Longest wait in one statement. The server measures it by its system time, which may jump. So the
+/// client also measures it, and stops waiting one second later.
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
@@ -173,7 +173,7 @@ seconds wait_of(const request_context& at) {
 
 } // namespace
 
-/// State that the object and its loop share.
+/// State that a wakeup_wait shares with its loop.
 struct wakeup_wait::state {
     state(request_context& where, std::string name, alarm& to_ring)
         : at{where}
@@ -187,7 +187,7 @@ struct wakeup_wait::state {
 
     request_context& at;
     const std::string bell;
-    alarm* wake; ///< null: no caller waits any more
+    alarm* wake; ///< null: the caller does not wait any more
     std::shared_ptr<pinned_connection> on{};
     bool has_bell = false, waits = true;
 };
@@ -219,8 +219,8 @@ bool wakeup_wait::is_of_use(const request_context& at) {
 
 wakeup_wait::wakeup_wait(request_context& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
-    // The loop is a lambda without captures. All its data are arguments, because the arguments live
-    // in the coroutine's frame.
+    // The loop is a lambda without captures: its data are arguments, because arguments live in the
+    // coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
         try {
             self->on = co_await self->at.server.connection_to_wait_on(
@@ -263,8 +263,8 @@ void wakeup_wait::is_handed_over() noexcept {
 
 namespace {
 
-/// The pauses between two polls for one waiter grow from the first of these values to the second.
-/// Each pause is a quarter longer than the previous one.
+/// Pauses between two polls for one waiter. They grow from the first value to the second; each
+/// pause is a quarter longer than the one before.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
@@ -272,12 +272,12 @@ constexpr duration pause_of_called{250};
 /// A poll also includes the waiters that become due within this time.
 constexpr duration slack{10};
 
-/// Maximum number of waiters in one SELECT. Further waiters are in the next SELECT.
+/// Maximum number of waiters in one SELECT. The next SELECT has the other waiters.
 constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// State that the poller shares with its loop. The loop may exist slightly longer than the poller.
+/// State that a poller shares with its loop, which may live slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(request_context& at)
@@ -330,8 +330,8 @@ private:
         return first;
     }
 
-    /// Returns the waiters that are due now. Returns an empty list if a new waiter has woken the
-    /// loop.
+    /// Returns the waiters whose next poll is due. Returns an empty list if a new waiter has woken
+    /// the loop.
     std::vector<std::uint64_t> take_due() {
         std::vector<std::uint64_t> due;
         const time_point now = at_.context.time.now();
@@ -348,7 +348,7 @@ private:
         return due;
     }
 
-    /// Shortens the pause at random by up to a fifth. Otherwise all clients would poll at the same
+    /// Shortens the pause at random by up to a fifth, so that not all clients poll at the same
     /// time.
     duration jittered(duration full) {
         const auto fifth = static_cast<std::uint64_t>(full.count()) / 5;
@@ -366,7 +366,7 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure here. Each waiter also makes attempts, which report the failure.
+            // Ignore the error: each waiter also makes attempts, which report it.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

@@ -42,15 +42,13 @@ asio::awaitable<void> announce_client(node&, std::string key, client_report, dur
 /// A hold that a client has reported.
 struct seen_hold {
     std::string name, kind, number;
-    std::optional<duration> since,
-        age; ///< moment of the grant (server's clock, since 1970), and the time since then
+    std::optional<duration> since, age; ///< grant (server's clock, since 1970), and time since then
 };
 
 /// A waiting call that a client has reported.
 struct seen_wait {
     std::string name, kind;
-    std::optional<duration> since,
-        age; ///< start of the wait (server's clock, since 1970), and the time since then
+    std::optional<duration> since, age; ///< start (server's clock, since 1970), and time since then
     std::optional<duration> timeout_left;
 };
 

@@ -21,9 +21,8 @@
 namespace holdfast::redis {
 
 struct found_names {
-    std::vector<std::string> names; ///< sorted, without duplicates
-    bool complete =
-        true; ///< false: the search stopped at `limit` or at its maximum number of steps
+    std::vector<std::string> names;         ///< sorted, without duplicates
+    bool complete = true;                   ///< false: `limit` or the step limit was reached
     std::vector<std::string> unreachable{}; ///< servers that could not be asked, with the reason
 };
 

@@ -269,8 +269,7 @@ asio::awaitable<counter_list> redis_counters::list(counter_kind kind, std::strin
         try {
             counter_list::entry one{name, {}};
             one.state = co_await inspect({name}, kind);
-            if (remote::is_listed(
-                    kind, one.state)) // the script also finds names whose permits have all expired
+            if (remote::is_listed(kind, one.state)) // the search also finds expired permits
                 all.counters.push_back(std::move(one));
         } catch (const boost::system::system_error& e) {
             if (e.code() != store_errc::wrong_type) // skip a name that has another kind now

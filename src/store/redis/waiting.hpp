@@ -53,10 +53,9 @@ private:
 /// State of a waiter in the queue for a direct hand-off: its subscriptions and its last request.
 struct queue_place {
     std::unique_ptr<hearing> inbox{};
-    std::unique_ptr<hearing>
-        counted{};              ///< subscription that lets a release count the waiting clients
-    bool is_open = false;       ///< true: both subscriptions are confirmed
-    std::uint64_t requests = 0; ///< number of requests that were sent
+    std::unique_ptr<hearing> counted{}; ///< lets a release count the waiting clients
+    bool is_open = false;               ///< true: both subscriptions are confirmed
+    std::uint64_t requests = 0;         ///< number of requests that were sent
     /// Message that grants the lock to this waiter now, and the time at which the last request was
     /// sent. The text is empty if the last request has no reply yet, did not join the queue, or did
     /// not find the lock busy. Then no message may grant the lock.

@@ -10,7 +10,7 @@
 namespace holdfast::remote {
 namespace {
 
-/// Returns whether the error means that the request was not executed and never will be.
+/// Returns whether the error means that the server has not executed the request and never will.
 bool was_not_carried_out(const error_code& failure) {
     return failure == errc::unreachable || failure == errc::refused ||
            failure == errc::overloaded || failure == errc::closed;
@@ -25,7 +25,7 @@ void throw_if_hopeless(verdict said) {
                                           "the hold that it was to stand beside is gone"};
 }
 
-/// Returns the answer for an attempt that ended at its deadline, while it was still unknown whether
+/// Returns the answer for an attempt that reached its deadline before the client learned whether
 /// the lock is free.
 answer unanswered(duration look_again_within = {}) {
     answer nothing;
@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // The deadline has passed, so send nothing. Do not rely on the server, which can refuse
-            // a late request only if the user has the permission for TIME.
+            // The deadline has passed, so send nothing. The server might not refuse a late request:
+            // it needs the permission for TIME to do so.
             co_return unanswered();
 
         const open_request sent = begin_request(until.at);
@@ -79,10 +79,10 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         if (got.said == verdict::busy)
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
-        // The server refused the request as late. If the reply came slowly, the request was delayed
-        // on the way. If the reply came quickly, the estimate of the server's clock was wrong; the
-        // reply has corrected it. In both cases send the request again: at most once for each
-        // connection, and at most `lates_max` times in all.
+        // The server refused the request as late. If the reply came slowly, the request was
+        // delayed. If the reply came quickly, the estimate of the server's clock was wrong, and
+        // this reply has corrected it. In both cases send the request again, but only once for each
+        // connection and at most `lates_max` times.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
@@ -118,9 +118,9 @@ void attempts::note_failure(const open_request& sent, const error_code& failure)
 
 void attempts::note_reply(const open_request& sent, const attempt& got) {
     learn_clock(got);
-    // Remember an earlier request that is still on its way and whose deadline has not passed,
-    // because this reply says nothing about it. A "late" reply says nothing about the lock either,
-    // because the script returns this reply before it examines the lock.
+    // An earlier request may still be on its way before its deadline. This reply says nothing about
+    // it, so remember it. A "late" reply says nothing about the lock either: the script sends this
+    // reply before it examines the lock.
     const bool looked = got.said != verdict::late;
     const bool tells_all = looked && got.sent_at > sent.unanswered_before;
     unanswered_until_ = tells_all ? none : sent.unanswered_before;
@@ -145,15 +145,14 @@ answer attempts::granted(const attempt& got) const {
 
 answer attempts::busy(const attempt& got, duration poll_bound, duration after_the_end) {
     if (!std::exchange(found_busy_, true) && is_told_)
-        return {}; // the waiter has not subscribed yet, so ask again at once
+        return {}; // the waiter has not subscribed yet: ask again at once
     if (!got.holder_tells)
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // Do not limit the pause of a waiter that gets no notifications, because it chooses its own
-    // pauses between requests.
+    // A waiter that gets no notifications chooses its own pauses, so do not limit them here.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
-    if (got.left) // a dead holder sends no notification, so wake at the end of its lease
+    if (got.left) // a dead holder does not notify: wake when its lease ends
         term = std::min(term, *got.left + after_the_end);
     return {.term = term};
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of one owner to acquire one lock, at a server that may reply late or never. Each request
-// has a deadline, after which the server must not grant the lock. The class `attempts` remembers
-// which requests the server may still execute. The other functions are used by the waiters of all
-// stores.
+// Requests of one owner to acquire one lock. The server may reply late or never. Each request has a
+// deadline, after which the server must not grant the lock. The class `attempts` remembers which
+// requests the server may still execute. The waiters of all stores use the other functions.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -23,77 +22,74 @@
 
 namespace holdfast::remote {
 
-/// Outcome of one acquire request. `conflict`: a deadlock, in which this owner waits for another
-/// owner's release, and that owner for this owner's. `unfounded`: the request upgrades or
-/// downgrades a hold that no longer exists.
+/// Outcome of one acquire request. `late`: the deadline had passed. `conflict`: a deadlock, in
+/// which two owners wait for each other. `unfounded`: the request upgrades or downgrades a hold
+/// that no longer exists.
 enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 4 };
 
-/// Reply to one acquire request, with the times when the request was sent and the reply was
-/// received.
+/// Reply to one acquire request, with the times of the request and of the reply.
 struct attempt {
     verdict said{};
-    /// Remaining lease; empty if the lease has no end. If the verdict is busy, this is the lease of
-    /// the present holder. If it is granted, this is the lease of the other holders of a shared
-    /// lock.
+    /// Remaining lease; empty if it has no end. If the verdict is busy: of the present holder. If
+    /// it is granted: of the other holders of a shared lock.
     std::optional<duration> left;
-    // Members that have a meaning only for a lock, and only if the verdict is busy.
+    // Members that have a meaning only for a busy lock.
     bool holder_tells = true; ///< the holder will notify the waiters when it releases the lock
-    bool heard_late = false;  ///< this client may miss notifications now
+    bool heard_late = false;  ///< this client may miss notifications at present
     bool queued = false;      ///< the owner is now in the store's queue
     bool joined_now = false;  ///< the owner joined the queue with this request
-    /// True if the owner's time in the queue was not extended, because the server's memory is full.
+    /// True if the owner's time in the queue was not extended, because the server is full.
     bool place_stays = false;
-    /// Time on the server's clock, in microseconds. Zero if the user has no permission for TIME;
-    /// then the server refuses no request as late.
+    /// The server's clock, in microseconds. Zero if the user has no permission for TIME; the server
+    /// then refuses no request as late.
     std::chrono::microseconds server_now{};
-    std::uint64_t token = 0; ///< granted, fenced lock: the first of its tokens
+    std::uint64_t token = 0; ///< first token of a granted fenced lock
     /// Why too few replicas confirmed the grant. Empty if enough replicas confirmed it.
     std::string unconfirmed{};
     std::int64_t confirmed = 0; ///< number of replicas that confirmed the grant
     time_point sent_at{};
     time_point received_at{};
-    /// Estimate of the server's clock, which belongs to the connection that brought the reply. Null
-    /// if the connection has no estimate.
+    /// Estimate of the server's clock, from the connection of the reply. Null if the connection has
+    /// no estimate.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold that JVMs may share. If a JVM with Redisson
-/// before 4.4 renews its own read hold, it shortens all read holds of the lock to its watchdog
-/// time. That time may be as short as 3 s.
+/// Longest time between two renewals of a read hold if Redisson may share the lock. Redisson before
+/// 4.4 shortens all read holds of a lock to its watchdog time whenever it renews its own. That time
+/// may be as short as 3 s.
 inline constexpr duration read_request_max{2000};
 
-/// Longest time between two requests of a waiter if the holder sends no notification of its
+/// Longest time between two requests of a waiter if the holder does not notify the waiters of its
 /// release.
 inline constexpr duration untold_poll_bound{250};
 
-/// Longest time between two requests of a subscriber that may miss a release notification.
+/// Longest time between two requests of a subscriber that may miss notifications.
 inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
-/// Sender of the acquire requests of one owner. It remembers the requests that got no reply. Thread
+/// Sends the acquire requests of one owner, and remembers the requests that got no reply. Thread
 /// safety: call all functions on the client's executor.
 class attempts {
 public:
-    /// Creates the object. `command_timeout` is the time limit for one request. `is_told`: a
-    /// release notifies the waiters. A caller that finds the lock busy then subscribes, and asks
+    /// Creates the object. `command_timeout` is the time limit for one request. If `is_told`, a
+    /// release notifies the waiters: a caller that finds the lock busy then subscribes, and asks
     /// again at once. The first two arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
-    /// Sends one request. The server replies "late" if it processes the request after `deadline`.
+    /// Sends one request. The server replies "late" if the request reaches it after `deadline`.
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
-    /// Tries once to acquire the lock; see `place::look`. Throws `not_replicated` if a grant is not
-    /// confirmed. If the lock is busy, `term` in the answer is the time until the next call. This
-    /// time is at most the remaining lease of the holder plus the margin `after_the_end`, without
-    /// which the next call would come too early. If `is_told` is true, the time is also at most
-    /// `poll_bound`.
+    /// Tries once to acquire the lock; see `place::look`. Throws `not_replicated` if replicas did
+    /// not confirm a grant. If the lock is busy, `term` in the answer is the time until the next
+    /// call. It is at most the holder's remaining lease plus `after_the_end`, because a call at the
+    /// exact end would come too early. If `is_told`, it is also at most `poll_bound`.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
-    /// Returns whether a call of look() found the lock busy. If so, the caller must subscribe
-    /// before the next call.
+    /// Returns whether look() has found the lock busy. The caller must then subscribe before the
+    /// next call.
     bool found_busy() const noexcept { return found_busy_; }
 
-    /// Records that the caller has subscribed before its first request. If this request finds the
-    /// lock busy, the second request then need not follow at once.
+    /// Records that the caller subscribed before its first request. If this request finds the lock
+    /// busy, the caller need not ask again at once.
     void listens_already() noexcept { found_busy_ = true; }
 
     /// Records that the store granted the lock without a request of this owner.
@@ -105,24 +101,23 @@ public:
     /// Returns whether the owner is in a queue of the store, according to the last reply.
     bool queued() const noexcept { return queued_; }
 
-    // Overrides of the functions of `place`, where their comments are.
+    // Functions of `place`; their comments are there.
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Returns whether the caller must leave: there may be a hold to release, or an entry in a
-    /// queue to remove.
+    /// Returns whether the caller must leave: it may have a hold to release, or an entry in a queue
+    /// to remove.
     bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
     void left() noexcept { granted_ = queued_ = false; }
 
 private:
     /// Maximum number of consecutive "late" replies before the call fails. Each connection has its
-    /// own estimate of the server's clock, so the estimates of several connections may be wrong one
-    /// after the other.
+    /// own estimate of the server's clock, so several estimates may be wrong one after the other.
     static constexpr int lates_max = 3;
 
     static constexpr time_point none = time_point::min();
 
-    /// Deadline of one request. `is_callers` is true if the caller has set the deadline.
+    /// Deadline of one request. `is_callers`: the caller has set it.
     struct limit {
         time_point at;
         bool is_callers;
@@ -154,23 +149,22 @@ private:
     time_point unanswered_until_ = none; // latest deadline of the requests without a reply
 };
 
-/// Sends one request that may take the store's whole time limit, as the first request of a waiter
-/// does. If the request reaches the server after this limit, the server does nothing. Throws the
-/// errors of attempts::look(). `context` and `want` must live until the call has completed.
+/// Sends one request, which may take the store's whole command timeout. If it reaches the server
+/// later, the server does nothing. Throws the errors of attempts::look(). `context` and `want` must
+/// live until the call has completed.
 inline asio::awaitable<answer> look_once(const store_context& context, const ask& want,
                                          duration command_timeout, attempts::sender send) {
     attempts one{context, want, command_timeout};
     co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
 }
 
-// Mark of a waiting writer, which the writer leaves at the store while others read. While the mark
+// Mark of a waiting writer. A writer leaves it at the store while others read. While the mark
 // lasts, no new reader gets the lock.
 
-/// Sets `outlasts` and `head_start` in a writer's request. Requests of other kinds leave no mark
-/// and are not changed. `outlasts` is the lifetime of the mark. It is longer than the time until
-/// the next request, which renews the mark. `head_start` is the time for which new readers have to
-/// wait after the last reader has left. It is long enough for the notification to arrive and for
-/// the writer to send its request.
+/// Sets the lifetime of a waiting writer's mark (`outlasts`) and its `head_start`. Does nothing for
+/// a request of another kind. The mark lasts until the writer's next request, which renews it.
+/// After the last reader has left, new readers wait for the time `head_start`, so that the writer
+/// can be notified and send its request first.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)
@@ -179,23 +173,23 @@ inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_tri
     want.head_start = std::max(head_start_min, 2 * round_trip);
 }
 
-/// Returns whether a waiting writer's request may have left a mark. `said` is the verdict of the
+/// Returns whether the request may have left a waiting writer's mark. `said` is the verdict of the
 /// reply.
 inline bool may_be_marked(const ask& want, verdict said) {
     return want.kind == lock_kind::write && want.waits && said != verdict::granted;
 }
 
-/// Returns the longest time until the next request of a waiter. If a writer upgrades its own read
-/// hold, the time is shorter: a Redisson reader that leaves sends no notification while other
-/// readers remain.
+/// Returns the longest time until a waiter's next request. The time is short if a writer upgrades
+/// its own read hold: a Redisson reader that leaves then sends no notification while other readers
+/// remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;
     return upgrades ? std::min(usual, of_an_upgrade) : usual;
 }
 
-/// Names of locks that were busy at this client's last request. The set is only a hint: a wrong
-/// entry changes the number of requests and nothing else.
+/// Names of locks that this client has lately found busy. The set is a hint: a wrong entry changes
+/// only the number of requests.
 class lately_busy {
 public:
     bool contains(const std::string& name) const { return names_.contains(name); }
@@ -216,8 +210,8 @@ private:
     std::unordered_set<std::string> names_;
 };
 
-/// Returns `bound`, shortened at random by up to a fifth. Without the random part, waiters that
-/// began to sleep at the same time would all ask the server at the same time.
+/// Returns `bound`, shortened at random by up to a fifth, so that waiters which began to sleep
+/// together do not all ask at the same time.
 inline duration jittered(duration bound, std::uint64_t random) {
     const auto fifth = static_cast<std::uint64_t>(bound.count()) / 5;
     return bound - duration{static_cast<duration::rep>(random % (fifth + 1))};

@@ -10,7 +10,8 @@
 namespace holdfast::remote {
 namespace {
 
-/// Maximum length of the client's label in bytes. The label is sent often, and only humans read it.
+/// Maximum length of the client's label, in bytes. The label is sent often, and only people read
+/// it.
 constexpr std::size_t label_bytes_max = 256;
 
 } // namespace
@@ -25,12 +26,12 @@ client_info client_info_of(const store_context& context) {
 namespace {
 
 /// Largest difference between two clocks that the doctor does not report. Locks work with any
-/// difference. But a difference confuses people who compare logs, and it affects Redisson's fair
-/// locks, which use the client's clock.
+/// difference. But it confuses people who compare logs, and it affects Redisson's fair locks, which
+/// use the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// A reply that takes more than this fraction of the lease (1/10) is reported as slow. A renewal
-/// has two thirds of the lease for all its attempts, and may need several attempts.
+/// A reply is slow if it takes more than 1/10 of the lease. A renewal may need several attempts,
+/// and has two thirds of the lease for them.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of this process that other clients can read, and the findings of the doctor that
-// all stores share.
+// The description of this process for other clients, and findings of the doctor that all stores
+// share.
 #pragma once
 
 #include <holdfast/diagnosis.hpp>
@@ -12,22 +12,22 @@
 
 namespace holdfast::remote {
 
-/// Returns the description of this process. It contains the label that the user gave to the client.
+/// Returns the description of this process, with the label that the user gave to the client.
 client_info client_info_of(const store_context&);
 
-// Findings about the round trip to a server, and about the doctor's trial lock. All stores use the
-// same texts.
+// Findings about the round trip to a server and about the doctor's trial lock, with the same texts
+// for all stores.
 
-/// Returns the finding about the delay of a reply. `took` is the time until the reply came.
+/// Returns the finding about the delay of a reply, which took the time `took`.
 finding judge_delay(duration took, duration lease_time);
 
-/// Returns the finding about a server's clock. `shown` is the time that the clock showed, as the
-/// time since 1970.
+/// Returns the finding about a server's clock, which showed the time `shown` (since 1970).
 finding judge_clock(std::chrono::microseconds shown);
 
-// Findings about the trial lock. trial_lock_is_held: another owner holds the lock.
-// trial_lock_was_lost: the lock was lost before its renewal; `remedy` is the advice.
-// trial_went_well: the lock was taken, renewed and released.
+// Findings about the trial lock.
+//     trial_lock_is_held   another owner holds the lock
+//     trial_lock_was_lost  the lock was lost before its renewal; `remedy` is the advice
+//     trial_went_well      the lock was taken, renewed and released
 finding trial_lock_is_held(const lock_name&);
 finding trial_lock_was_lost(std::string remedy);
 finding trial_went_well(const lock_name&);

@@ -10,10 +10,10 @@ namespace {
 /// Result of the comparison of one byte with one element of a pattern.
 struct comparison {
     bool equal;
-    std::size_t next; ///< position of the next element of the pattern
+    std::size_t next; ///< position of the pattern's next element
 };
 
-/// Compares the byte with the class that begins before the position `at`, after the `[`. A class
+/// Compares the byte with a class such as `[a-z]`. `at` is the position after the `[`. A class
 /// without `]` extends to the end of the pattern.
 comparison compare_class(std::string_view pattern, std::size_t at, char byte) noexcept {
     const bool negated = at < pattern.size() && pattern[at] == '^';
@@ -33,7 +33,7 @@ comparison compare_class(std::string_view pattern, std::size_t at, char byte) no
     return {found != negated, std::min(at + 1, pattern.size())};
 }
 
-/// Compares the byte with the element at the position `at`, which is not a `*`.
+/// Compares the byte with the element at position `at`, which is not a `*`.
 comparison compare(std::string_view pattern, std::size_t at, char byte) noexcept {
     if (pattern[at] == '[')
         return compare_class(pattern, at + 1, byte);
@@ -67,7 +67,7 @@ bool matches(std::string_view pattern, std::string_view name) noexcept {
         }
         if (behind_star == pattern.npos)
             return false;
-        at = behind_star; // the last `*` stands for one more byte
+        at = behind_star; // let the last `*` stand for one more byte
         seen = ++resume;
     }
 }
