@@ -119,12 +119,12 @@ std::vector<finding> judge_servers(const survey& seen) {
 
 namespace {
 
-/// A request that takes more than 1/20 of the session's timeout is reported as slow. A heartbeat is
-/// sent every sixth of the timeout. If the heartbeat fails, it must be sent again several times
-/// before the next heartbeat.
+/// A request is reported as slow if it takes more than 1/20 of the session's timeout. A heartbeat
+/// is due every sixth of the timeout, and a failed heartbeat must be repeated several times before
+/// the next one.
 constexpr int slow_part_of_session = 20;
 
-/// Maximum number of locks that are examined. The examination of a lock costs two requests.
+/// Maximum number of locks that are examined. Each lock costs two requests.
 constexpr std::size_t looked_at_most = 100;
 
 constexpr std::int64_t numbers_of_the_old = std::int64_t{1} << 30;
@@ -139,8 +139,7 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children have been created below the node in total. Deleted children count,
-/// too.
+/// Returns how many children were ever created below the node, including deleted ones.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }
@@ -250,7 +249,7 @@ private:
         }
     }
 
-    /// Deletes the nodes of the trial lock, even after a failure.
+    /// Deletes the nodes of the trial lock, even if an earlier step failed.
     asio::awaitable<void> leave(lock_place& spot, bool taken) {
         for (int left = releases_max; left > 0; --left) {
             try {
@@ -267,7 +266,7 @@ private:
 
     asio::awaitable<void> look_at_locks() {
         if (home_->where.root().empty())
-            co_return; // the locks may have any path
+            co_return; // without a root, the locks may have any path
         try {
             found_paths all = co_await find_paths(*home_, "*");
             if (all.entries.size() > looked_at_most)

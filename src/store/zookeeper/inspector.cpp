@@ -22,7 +22,7 @@ void add_matching(found_paths& to, const std::string& pattern, std::string name,
         to.entries.push_back({std::move(name), std::move(path)});
 }
 
-/// Returns the folder in front of the pattern's first wildcard: "/a/b" for "/a/b/c*d".
+/// Returns the folder before the pattern's first wildcard: "/a/b" for "/a/b/c*d".
 std::string folder_of(const std::string& pattern) {
     const std::size_t special = pattern.find_first_of("*?[\\");
     const std::string plain = pattern.substr(0, special);
@@ -104,7 +104,7 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Corrects `seen` if a writer upgrades the only read hold. Such a writer holds the lock, although
+/// Corrects `seen` if a writer upgrades the only read hold. This writer holds the lock, although
 /// its node is not the first in the queue.
 asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
@@ -157,8 +157,8 @@ read_owners(store_session& home, std::vector<std::string> nodes, std::size_t mos
 
 namespace {
 
-/// State that a watch and its loop share. The loop is needed because a ZooKeeper watch fires once
-/// and must then be set again. The loop may outlive the watch.
+/// State that a watch shares with its loop. A ZooKeeper watch fires only once, so the loop sets it
+/// again. The loop may outlive the watch.
 struct listening {
     std::shared_ptr<store_session> home;
     std::string path;
@@ -187,8 +187,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Loop that keeps the watch set. Rings the alarm before the watch is set again, and once more
-/// afterwards, so that no change between these two times is missed.
+/// Keeps the watch set. Rings the alarm before it sets the watch again, and once more afterwards,
+/// so that no change in between is missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -245,12 +245,12 @@ lock_waiter waiter_from(node_owner&& one) {
     waiter.is_holdfast = one.is_holdfast();
     waiter.text = std::move(one.text);
     waiter.client = std::move(one.said.client);
-    waiter.listens = true; // true as long as the waiter's node exists
+    waiter.listens = true; // a waiter watches as long as its node exists
     return waiter;
 }
 
-/// Returns, as text for messages, the kind of lock or semaphore that uses the path instead of
-/// `kind`. Returns null if there is none.
+/// Returns the kind of lock or semaphore that uses the path instead of `kind`, as text for
+/// messages. Returns null if there is none.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -306,8 +306,8 @@ asio::awaitable<forced> lock_inspector::force_kind(lock_name name, lock_kind kin
     co_return nothing;
 }
 
-/// Deletes the nodes of the holders. A late request cannot end a newer hold, because a node always
-/// belongs to the same owner.
+/// Deletes the nodes of the holders. A delayed request cannot end a newer hold, because each node
+/// belongs to one hold only.
 asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     forced outcome;
     const std::size_t most = only_from.empty() ? owners_told_max : seen.holders.size();
@@ -325,9 +325,9 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns a number that is not less than any token below this path so far: the zxid at which the
-/// list of children last changed. If the path does not exist, the result is this zxid of its
-/// parent, because the deletion of the path changed the parent's list of children.
+/// Returns a number that is at least as great as each fencing token given below this path so far:
+/// the zxid of the last change of the list of children. If the path does not exist, returns this
+/// zxid of the parent, because the deletion of the path changed the parent's list of children.
 asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::string path) {
     for (;;) {
         const std::optional<node_data> node = co_await home.at->get(path);
@@ -339,8 +339,8 @@ asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::st
     }
 }
 
-/// Returns the token of the current hold. The token of a free lock was in a node that no longer
-/// exists. So for a free lock, the function returns a number that is greater than its last token.
+/// Returns the token of the current hold. A free lock has no node that shows its last token. So for
+/// a free lock, returns a number that is greater than its last token.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     std::string path = home_->where.of(name);
     const line seen = co_await read_line(*home_, path);
@@ -381,13 +381,13 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe_at(std::stri
         found.owners.push_back(owner_from(std::move(each)));
     }
     const bool is_exclusive = !seen.of_pair || (!holders.empty() && found.owners.front().writes);
-    if (is_exclusive) // a reader that has released may have had a greater token than these readers
+    if (is_exclusive) // else a former reader may have had a greater token
         found.last_token = found.token;
     std::vector<node_owner> waiters = co_await read_owners(*home_, std::move(seen.waiters));
     for (node_owner& each : waiters)
         found.waiters.push_back(waiter_from(std::move(each)));
     if (found.owners.empty())
-        co_return std::nullopt; // all holders released the lock in the meantime
+        co_return std::nullopt; // all holders have released the lock since then
     co_return found;
 }
 

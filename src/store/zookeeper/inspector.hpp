@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks for operators: the search for names, the queue of a lock, the watch of a
-// queue, and the inspector, which can also end holds by force.
+// Inspection of locks for operators: finds lock names, reads and watches the queue of a lock, and
+// ends holds by force.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -22,38 +22,36 @@ struct found_paths {
         std::string path;
     };
     std::vector<entry> entries{}; ///< sorted by name
-    bool complete = true;         ///< false: there are more nodes than were searched
+    bool complete = true;         ///< false: the search stopped at its maximum number of nodes
 };
 
-/// Returns the names below the root that match a glob pattern. If names are paths, the search
-/// covers the folder before the pattern's first wildcard and all folders below it.
+/// Returns the names of locks below the root that match a glob pattern. If names are paths,
+/// searches the folder before the pattern's first wildcard, and all folders below it.
 asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
-// The queue of one lock as operators see it: holders and waiters.
-
-/// Nodes of one lock (`line`) at the time when they were read: its holders and waiters.
+/// Holders and waiters of one lock, when they were read. Each has a node.
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
     bool shared = false;                ///< true: the holders are readers
     bool alone = false;                 ///< true: the holder is exclusive
-    bool of_pair = false;               ///< true: the nodes belong to a read-write lock
-    /// Whether the nodes belong to a mutex. If both this field and `of_pair` are false, the names
-    /// of the nodes fit a mutex and also a read-write lock.
+    bool of_pair = false;               ///< true: the lock is a read-write lock
+    /// True if the lock is a mutex. If neither this nor `of_pair` is true, the node names fit both
+    /// kinds.
     bool of_mutex = false;
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };
 
-/// Reads the queue after a sync. The result contains every earlier change of the ensemble.
+/// Reads the queue after a sync, so that no earlier change is missing.
 asio::awaitable<line> read_line(store_session&, std::string path);
-/// Reads the queue from the connected server. Newer changes of the ensemble may be missing.
+/// Reads the queue from the connected server without a sync. The latest changes may be missing.
 asio::awaitable<line> read_line_here(store_session&, std::string path);
 
-/// Maximum number of owners that are read from their nodes' data.
+/// Maximum number of owners that are read. Each costs a request for the data of a node.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Owner of a node. It is read from the node's data, or from the node's name if another program
-/// made the node.
+/// Owner of a node, from the data of the node. If another program created the node, the owner is
+/// from the node's name.
 struct node_owner {
     std::string text{};
     told_owner said{};
@@ -62,19 +60,18 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// Reads the owners of the first `most` nodes, in the order of the nodes. Omits nodes that no
-/// longer exist.
+/// Reads the owners of the first `most` nodes, in the same order. Skips nodes that no longer exist.
 asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector<std::string> nodes,
                                                      std::size_t most = owners_told_max);
 
-/// Implements `inspector::listen`. The alarm rings for each node that is added to the queue or
-/// removed from it. For a long queue this causes much traffic. So waiters do not use this watch;
-/// only calls that observe the lock use it.
+/// Implements `inspector::listen`. Rings the alarm whenever a node joins or leaves the queue. In a
+/// long queue, this causes much traffic. So only calls that observe a lock use this watch, and
+/// waiters do not.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 
-/// Inspector that shows the holds of a lock and ends them by force. The holds may be Curator's,
-/// kazoo's or holdfast's.
+/// Shows the holds of a lock and ends them by force. The holds may be from Curator, kazoo or
+/// holdfast.
 class lock_inspector final : public inspector {
 public:
     explicit lock_inspector(std::shared_ptr<store_session> home)

@@ -18,12 +18,12 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Last node number that is used. The server numbers the nodes below a path with 31 bits. Greater
-/// numbers would break the order, and some servers then repeat the last number.
+/// Greatest node number that is used. The server numbers the nodes below a path with 31 bits.
+/// Beyond that, the order would be wrong, and some servers repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
-/// Maximum number of attempts in one call. An attempt fails if the session ends, if the node is
-/// deleted, or if the ensemble deletes the empty path above the node.
+/// Maximum number of attempts in one call. An attempt fails if the session ends, the node is
+/// deleted, or the ensemble deletes the empty path above the node.
 constexpr int rounds_max = 5;
 
 bool was_not_made(const error_code& why) {
@@ -43,14 +43,14 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
-/// Limit for node numbers. If a node with this number or a greater number is deleted and its parent
-/// is empty then, the parent is deleted too, so that the numbers begin again. The ensemble also
-/// deletes empty parents, but it checks only once a minute, and may never find the parent empty.
+/// Node number from which the numbers are reset: when such a node is deleted and its parent is
+/// empty, the parent is deleted, too. The ensemble also deletes empty parents, but it looks for
+/// them only once a minute.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Lets the numbers of the nodes begin again at 0 if they have become large. Call it after the
-/// deletion of the node `path`. A persistent parent (a folder of a semaphore) is created again at
-/// once, because a semaphore is recognized by its folders.
+/// Resets the numbers of the nodes to 0 if they have become large. Call it after the deletion of
+/// the node `path`. If the parent is a persistent folder of a semaphore, creates it again at once,
+/// because a semaphore is recognized by its folders.
 asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
@@ -61,7 +61,7 @@ asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_
         if (got == session::removal::removed && parents_mode == node_mode::persistent)
             co_await home.make_path(std::move(above), parents_mode);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure, because the next deletion tries again.
+        // Ignore the error: the next deletion tries again.
     }
 }
 
@@ -112,7 +112,7 @@ asio::awaitable<std::vector<std::string>> queue_node::among(time_point last_star
             refuse_too_long(want_.parent, names->size());
             co_return std::move(*names);
         }
-        if (names || !mine_) // the node or its session no longer exists, so make the node again
+        if (names || !mine_) // the node or its session is gone: create the node again
             mine_.reset();
     }
     throw net::failure{errc::unreachable, "the node below '" + want_.parent +
@@ -126,8 +126,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
     co_return names;
 }
 
-/// Deletes the parent after its numbers are used up, if the parent is empty and has no data. A new
-/// parent numbers its nodes from 0 again.
+/// Deletes the parent after its numbers are used up, if it is empty and has no data. A new parent
+/// numbers its nodes from 0 again.
 asio::awaitable<void> queue_node::make_parent_anew() {
     const time_point last_start = last_start_;
     co_await remove();
@@ -143,8 +143,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Creates the node. If the result is empty, the caller must call again: either the path above the
-/// node was missing and was created now, or the node already existed.
+/// Creates the node. The caller must call again if the result is empty: the path above the node was
+/// missing and was created now, or the node existed already.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -161,7 +161,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     case session::refusal::no_parent:
         co_await home_->make_path(want_.parent, want_.parents_mode, last_start_);
         co_return std::nullopt;
-    case session::refusal::exists: // an earlier request or an earlier session made the node
+    case session::refusal::exists: // an earlier request or session created the node
         unseen_ = true;
         co_await find();
         co_return std::nullopt;
@@ -173,8 +173,8 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     co_return std::move(got.children);
 }
 
-/// Looks for the node after an answer was lost. If the node does not exist now, it will not be
-/// created later, because the server has finished the earlier request.
+/// Searches for the node after the answer to its creation was lost. If the node does not exist now,
+/// the earlier request will not create it later, because the server has finished that request.
 asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found =
         co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
@@ -188,15 +188,15 @@ asio::awaitable<void> queue_node::find() {
 }
 
 asio::awaitable<void> queue_node::remove() {
-    last_start_ = time_point::max(); // a removal is always tried to the end
+    last_start_ = time_point::max(); // a removal has no time limit
     if (unseen_)
         co_await find();
     if (mine_ && home_->lives(*mine_)) {
         const std::string path = mine_->path;
         co_await home_->at->remove(path);
         mine_.reset();
-        // Let the numbers of a semaphore's mutex begin again here, because the nodes of this mutex
-        // are never released.
+        // Reset the numbers of a semaphore's mutex here, because no release deletes the nodes of
+        // this mutex.
         if (want_.parents_mode == node_mode::persistent)
             co_await renew_numbers(*home_, path, want_.parents_mode);
     }
@@ -212,17 +212,16 @@ bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
-// Waiter of one client for one lock. It creates a node and lists the queue. Then, in a loop, it
-// watches the node in front of its own node, sleeps, and lists the queue again.
+// A waiter creates its node and lists the queue. Then it repeats: watch the node in front of its
+// own node, sleep, and list the queue again.
 
 namespace {
 
-/// Maximum number of times that one attempt lists the queue. The queue must be listed again if the
-/// node in front of ours was deleted before its watch was set.
+/// Maximum number of times that one attempt lists the queue. It lists the queue again if the node
+/// in front of its own was deleted before the watch was set.
 constexpr int steps_max = 10;
 
-/// Returns the number in a node's name, as text. The same owner's next node can then get this
-/// number.
+/// Returns the number at the end of a node's name, as text.
 std::string_view number_text(std::string_view node) {
     constexpr std::size_t digits = 10;
     return node.substr(node.size() - std::min(digits, node.size()));
@@ -240,7 +239,7 @@ const own_node* node_under(const store_session& home, const ask& want) {
 }
 
 /// Describes the node to create. A reader that already has the write lock uses the number of its
-/// write node. So it keeps its position in the queue after the write lock is released.
+/// write node. So it keeps its position in the queue when the write lock is released.
 queue_node::node_options node_options_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -293,7 +292,7 @@ lock_place::lock_place(std::shared_ptr<store_session> home, ask want, alarm& wak
 
 lock_place::~lock_place() {
     if (granted_ && leaving_)
-        home_->forget(want_); // leave() failed; the node is deleted in the background
+        home_->forget(want_); // leave() failed: delete the node in the background
     else if (granted_)
         (void)node_in_queue_.hand_over();
 }
@@ -313,7 +312,7 @@ asio::awaitable<answer> lock_place::look() {
     for (int step = 0; step < steps_max && home_->context.time.now() < last_start; ++step) {
         std::vector<std::string> names = co_await node_in_queue_.among(last_start);
         const bool is_based = is_founded(&names);
-        if (!is_based) // a node that has the number of a lost hold must not hide another kind
+        if (!is_based) // the number of a lost hold must not hide another kind
             std::erase(names, node_in_queue_.name());
         if (const char* const other = other_kind_than(want_.kind, names, node_in_queue_.name())) {
             co_await node_in_queue_.remove_until(last_start);
@@ -326,7 +325,7 @@ asio::awaitable<answer> lock_place::look() {
             co_await home_->prove_session(last_start);
             if (home_->lives(*node_in_queue_.node()))
                 co_return granted(began);
-            continue; // the session has ended in the meantime, so the node is deleted
+            continue; // the session has ended, so the node is deleted
         }
         if (!mine.rivals.empty()) {
             const bool are_of_same_hold = co_await upgrade_same_hold(mine.rivals, last_start);
@@ -343,12 +342,12 @@ asio::awaitable<answer> lock_place::look() {
         if (are_there)
             co_return busy();
     }
-    co_return answer{}; // the queue changes too fast; the caller pauses before its next attempt
+    co_return answer{}; // the queue changes too fast: the caller pauses
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes. The connected
-/// server may not know of a release yet, so the queue is listed again after a sync before a failure
-/// is reported.
+/// Returns whether an attempt that does not wait would fail, so that it need not create a node. The
+/// connected server may not know of a release yet. So before it reports a failure, lists the queue
+/// again after a sync.
 asio::awaitable<bool> lock_place::is_taken(time_point last_start) {
     listing names = co_await home_->at->list(parent_);
     if (!names || (!other_kind_than(want_.kind, *names) && !is_taken_by(*names)))
@@ -377,7 +376,7 @@ asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> riv
                                                     time_point last_start) {
     for (const std::string& each : rivals) {
         if (std::ranges::find(fellow_upgrades_, each) != fellow_upgrades_.end())
-            continue; // an earlier attempt has read this node, and its data never change
+            continue; // this node was read before, and its data never change
         home_->require_time(last_start);
         std::string path = below(parent_, each);
         const std::optional<node_data> node = co_await home_->at->get(std::move(path));
@@ -389,8 +388,8 @@ asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> riv
     co_return true;
 }
 
-/// Watches the node in front of this one, and the read hold that an upgrade needs. Returns false if
-/// one of these nodes does not exist; the caller then lists the queue again.
+/// Watches the node before this one and, for an upgrade, the node of the read hold. Returns false
+/// if one of them does not exist; the caller then lists the queue again.
 asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
@@ -425,8 +424,8 @@ answer lock_place::busy() const {
     return answer{.term = remote::jittered(home_->context.poll_bound, home_->context.random())};
 }
 
-/// Returns the node of the owner's other hold, which the request upgrades or downgrades. Returns
-/// null if there is no other hold, or if its node no longer exists.
+/// Returns the node of the owner's hold that the request upgrades or downgrades. Returns null if
+/// there is no such hold, or if its node no longer exists.
 const own_node* lock_place::stood_on() const {
     return node_under(*home_, want_);
 }
@@ -438,7 +437,8 @@ bool lock_place::is_founded(const std::vector<std::string>* names) const {
     return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
-/// Returns the owner's own read node during an upgrade. The writer does not wait for that node.
+/// Returns the name of the owner's own read node during an upgrade. The writer does not wait for
+/// that node.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};
@@ -456,15 +456,15 @@ namespace {
 
 constexpr std::size_t batch_max = 500;
 
-/// Holds whose nodes are checked by the same request.
+/// Holds whose nodes one request checks.
 struct batch_of_holds {
-    std::vector<std::size_t> which{}; ///< indexes of these holds in the list of holds
+    std::vector<std::size_t> which{}; ///< index of each hold in the caller's list
     std::vector<std::size_t> ends{};  ///< for each hold: index after its last path
     std::vector<std::string> paths{};
 };
 
-/// Groups the holds into batches; all nodes of a hold are in the same batch. If the session of a
-/// hold has ended, appends the hold's index to `gone` instead.
+/// Divides the holds into batches; a batch has all nodes of a hold. Appends the index of a hold to
+/// `gone` instead if the session of the hold has ended.
 std::vector<batch_of_holds> batches_of(const store_session& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -486,7 +486,8 @@ std::vector<batch_of_holds> batches_of(const store_session& home, hold_list hold
     return all;
 }
 
-/// Removes a lost hold. Also deletes the nodes that remain of it, because no release will follow.
+/// Removes a lost hold from the table. Also deletes its remaining nodes, because no release will
+/// follow.
 void give_up(store_session& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -526,8 +527,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Error of a batch that got no answer. After such an error, the later batches are not sent,
-    // because they would get no answer either.
+    // Error of a batch that got no answer. The later batches are then not sent, because they would
+    // get no answer either.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -606,9 +607,9 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
     return false;
 }
 
-/// Returns the limits. The time limit of an attempt is two command timeouts: no request starts
-/// after the first, and the last request may take the second. An attempt may create the nodes above
-/// its own node, list the queue, and set a watch. An attempt to take several permits creates their
+/// Returns the limits. An attempt takes at most two command timeouts: it starts no request after
+/// the first, and its last request may take the second. An attempt may create the nodes above its
+/// own node, list the queue, and set a watch. An attempt to take several permits creates their
 /// nodes one by one, so it may take longer at a slow server.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
@@ -631,8 +632,8 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches only the first node of the hold. This is enough, because a forced release deletes all
-/// nodes of the hold. There is one exception: if a permit is given back by its id, only its node is
+/// Watches only the first node of the hold, because a forced release deletes all nodes of the hold.
+/// One case is missed: if a permit is given back by its id, only the node of this permit is
 /// deleted. The next renewal notices this.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, revalidator& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks in one session: the node that an owner has in a queue (`queue_node`), the waiter for a
-// lock, renewal and release, and the lock store.
+// Locks in one session: the node of an owner in a queue (`queue_node`), the waiter for a lock,
+// renewal, release, and the lock store.
 #pragma once
 
 #include "store/zookeeper/nodes.hpp"
@@ -18,18 +18,18 @@
 
 namespace holdfast::zookeeper {
 
-/// An ephemeral node of one owner in the queue of a lock (`queue_node`). The object makes only one
-/// node, even if answers are lost, and deletes the node when it is no longer needed. Thread safety:
-/// call everything on the client's executor.
+/// Ephemeral node of one owner in the queue of a lock. The object creates only one node, even if
+/// answers are lost, and deletes the node when it is no longer needed. Thread safety: call
+/// everything on the client's executor.
 class queue_node {
 public:
     struct node_options {
         std::string parent;
-        std::string prefix; ///< prefix of the node's name; it contains the owner
+        std::string prefix; ///< start of the node's name, which contains the owner
         std::string data;
-        /// Whether the server adds a number to the name. If false, the prefix is the whole name.
+        /// true: the server appends a number to `prefix`; false: `prefix` is the whole name
         bool numbered = true;
-        /// Mode (persistent, container, …) of the parent and its ancestors, if they must be made.
+        /// Mode (persistent, container, …) of the nodes above, if they are missing and are created.
         node_mode parents_mode = node_mode::container;
     };
 
@@ -39,13 +39,13 @@ public:
     ~queue_node();
 
     /// Creates the node if it does not exist. Returns the names of all children of the parent,
-    /// including the node itself. The result contains every existing node that was created before
-    /// this node. Starts no request after `last_start`.
+    /// including this node. No node that was created earlier and still exists is missing. Starts no
+    /// request after `last_start`.
     asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
-    asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
+    asio::awaitable<void> remove(); ///< deletes the node; may be called again
     /// Deletes the node, but starts no request after `last_start`. If the node still exists then,
-    /// the caller's client deletes it after the attempt (`place::must_leave`).
+    /// the caller must delete it later (`place::must_leave`).
     asio::awaitable<void> remove_until(time_point last_start);
 
     /// Passes the node to the caller, which must delete it.
@@ -67,17 +67,16 @@ private:
     const std::shared_ptr<store_session> home_;
     const node_options want_;
     std::optional<own_node> mine_;
-    bool unseen_ = false; ///< true: the answer was lost, so the node may exist
-    /// Time after which the present call starts no request.
+    bool unseen_ = false; ///< true: an answer was lost, so the node may exist
+    /// The present call starts no request after this time.
     time_point last_start_ = time_point::max();
 };
 
-/// Maximum number of nodes in a queue. Each attempt reads the whole list of nodes, and a server's
-/// answer has at most one megabyte.
+/// Maximum number of nodes in a queue. Each attempt reads all their names, and an answer of the
+/// server has at most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
-/// Watch of one node (`predecessor_watch`). When the node changes, it rings an alarm once, and
-/// remembers that the node has changed.
+/// Watch of one node. When the node changes, rings an alarm once, and remembers the change.
 class predecessor_watch {
 public:
     predecessor_watch(store_session& home, alarm& wake)
@@ -96,7 +95,7 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// Waiter for one lock. It makes its own node in the queue, and watches the node before its own. An
+/// Waiter for one lock. It creates its own node in the queue, and watches the node before it. An
 /// upgrade also watches the node of the read hold that it upgrades.
 class lock_place final : public place {
 public:
@@ -109,8 +108,8 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
     bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
-    /// Returns a time in the past, because no late request can be executed: once another connection
-    /// has taken over the session, requests on the old connection have no effect.
+    /// Returns a time in the past: the server never executes a late request. Once another
+    /// connection has taken over the session, requests on the old connection have no effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
 private:
@@ -123,7 +122,7 @@ private:
     answer busy() const;
     const own_node* stood_on() const;
     /// Returns false if the request upgrades or downgrades another hold of the owner, and that hold
-    /// is lost. `names` are the current children, or null if the children are not known yet.
+    /// is lost. `names` are the present children, or null if they are not known yet.
     bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 
@@ -133,23 +132,23 @@ private:
     const std::string parent_;
     queue_node node_in_queue_;
     predecessor_watch before_;
-    predecessor_watch upgraded_; ///< watch of the read hold's node
-    /// Writers that are known to upgrade the same read hold as this writer.
+    predecessor_watch upgraded_; ///< watches the node of the read hold
+    /// Writers that upgrade the same read hold as this writer.
     std::vector<std::string> fellow_upgrades_;
-    bool granted_ = false; ///< true: the node was added to `store_session::held`
+    bool granted_ = false; ///< true: the node is in `store_session::held`
     bool leaving_ = false;
 };
 
 /// Implements `lock_store::renew`. One write checks up to 500 nodes and keeps the session alive. A
-/// hold lasts as long as the session, so the requested lease is ignored.
+/// hold lasts as long as the session, so the requested lease has no effect.
 asio::awaitable<void> renew_holds(std::shared_ptr<store_session>, hold_list, time_point answer_by,
                                   renewal_sink&);
 
-/// Implements `lock_store::release`: deletes the nodes of the hold. If a node cannot be deleted
-/// now, it is deleted later in the background.
+/// Implements `lock_store::release`: deletes the nodes of the hold. A node that cannot be deleted
+/// now is deleted later in the background.
 asio::awaitable<release_answer> release_nodes(std::shared_ptr<store_session>, hold);
 
-/// Lock store in one session, for all kinds of locks that Curator has. The nodes have Curator's
+/// Lock store in one session, for all kinds of locks that Curator has, with nodes in Curator's
 /// format.
 class zookeeper_locks final : public lock_store {
 public:

@@ -22,9 +22,9 @@ std::optional<unsigned> digit(char letter) {
     return std::nullopt;
 }
 
-/// Removes the first code point from `text` and returns it. `text` must not be empty. Returns
+/// Removes the first code point from `text`, which must not be empty, and returns it. Returns
 /// nothing if the bytes are not UTF-8, or if the code point has more than 16 bits. A server reads
-/// such a code point as two characters, and allows neither of them.
+/// such a code point as two characters that it does not allow.
 std::optional<std::uint32_t> next_letter(std::string_view& text) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::uint32_t first = at(0);
@@ -132,7 +132,7 @@ std::optional<std::string> decoded(std::string_view node) {
         name += static_cast<char>(*high << 4 | *low);
         i += 2;
     }
-    if (encoded(name) != node) // another program chose this name, so the node is not a lock of ours
+    if (encoded(name) != node) // another program chose this name: no lock of ours
         return std::nullopt;
     return name;
 }
@@ -190,8 +190,8 @@ std::optional<std::string> paths::name_at(std::string_view path) const {
 
 namespace {
 
-/// Row of a table: a mark in node names (the part before the number), and the kind of lock that it
-/// stands for. Longer marks come first, because a long mark may end with a short one.
+/// A mark in node names (the text before the number), and the kind of lock that it stands for. The
+/// table has longer marks first, because a long mark may end with a short one.
 struct mark {
     std::string_view text;
     bool shares;
@@ -208,8 +208,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// Number of characters of the sequence number that the server appends to a node's name: ten, or
-/// eleven if an overflow has made it negative.
+/// Least and greatest length of the number that the server appends to a node's name. Eleven
+/// characters mean that an overflow has made the number negative.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -253,8 +253,7 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// Key words in the data of a node. The data consist of lines; each line has a key word, a blank,
-// and a value.
+// First words of the lines in a node's data. A line is such a word, a blank, and a value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;
@@ -337,8 +336,7 @@ std::vector<contender> contenders_in(const std::vector<std::string>& children) {
     for (const std::string& each : children)
         if (const std::optional<contender> one = contender_at(each))
             all.push_back(*one);
-    // A writer and its own read hold may have the same number. The writer is then first in the
-    // order.
+    // A writer and its own read hold may have the same number. The writer then comes first.
     std::ranges::sort(all, [](const contender& one, const contender& other) {
         return std::tuple{one.number, one.shares, one.node} <
                std::tuple{other.number, other.shares, other.node};
@@ -365,7 +363,7 @@ std::optional<std::int64_t> number_in(std::string_view node) {
         const std::string_view end = node.substr(node.size() - length);
         if (length == number_most && end.front() != '-')
             continue;
-        // In "…-0000000001" a hyphen precedes the number. In "…--2147483648" the number itself is
+        // In "…-0000000001" the hyphen precedes the number. In "…--2147483648" the number itself is
         // negative.
         if (length == number_most &&
             (node.size() == length || node[node.size() - length - 1] != '-'))
@@ -443,7 +441,7 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
             continue;
         }
         if (each->number == me->number || !waits_for(me->shares, *each))
-            continue; // our own node, or both nodes are readers
+            continue; // our own node, or both are readers
         found.behind = each->node;
         if (after_aside && !each->shares)
             found.rivals.emplace_back(each->node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of the locks: their paths, names and data, their order in a queue, and how their names show
-// the kind of lock. All functions are pure.
+// the kind of lock. The functions do no I/O.
 #pragma once
 
 #include <holdfast/inspection.hpp>
@@ -17,7 +17,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Node that a session of this client has made. The server deletes it when that session ends.
+/// Node that a session of this client has created. The server deletes it when that session ends.
 struct own_node {
     own_node(std::string p, std::int64_t s, std::int64_t z)
         : path{std::move(p)}
@@ -29,12 +29,10 @@ struct own_node {
     std::int64_t czxid;
 };
 
-// Translates the name of a lock into the path of its node.
-
-/// Translator between lock names and paths. Thread safety: any thread may use it.
+/// Translates lock names into paths of nodes, and back. Thread safety: any thread may use it.
 class paths {
 public:
-    /// The parameters are options of the store. `root` must be a valid path.
+    /// `root` must be a valid path. Both parameters are options of the store.
     paths(std::string root, bool names_are_paths);
 
     /// Maximum length of the path of a lock, in bytes. The lock's nodes are below this path.
@@ -42,15 +40,15 @@ public:
 
     std::optional<std::string> objection_to(const lock_name&) const;
 
-    /// Returns the path of a lock. The children of this path are the nodes of the holders and
-    /// waiters. The store must allow the name.
+    /// Returns the path of a lock. The nodes of its holders and waiters are children of this path.
+    /// The store must allow the name.
     std::string of(const lock_name&) const;
 
-    /// Returns the name of the lock at the path. The result is empty if no name leads to this path.
+    /// Returns the name of the lock at this path. The result is empty if no name has this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the path of the node above the nodes of all locks. The result is empty if the names
-    /// of locks are whole paths.
+    /// Returns the path above the nodes of all locks. The result is empty if lock names are whole
+    /// paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
@@ -61,10 +59,9 @@ private:
 /// Returns why ZooKeeper refuses the path. The result is empty if ZooKeeper accepts the path.
 std::optional<std::string> objection_to_path(std::string_view path);
 
-/// Replaces each byte that is not ASCII, and each byte that a node's name must not contain, by `%`
-/// and two digits.
+/// Replaces each byte that is not ASCII or not allowed in a node's name by `%` and two digits.
 std::string encoded(std::string_view name);
-/// Reverses `encoded`. Returns nothing if `encoded` never returns this text.
+/// Returns the text from which encoded() makes `node`. Returns nothing if there is no such text.
 std::optional<std::string> decoded(std::string_view node);
 
 /// Joins "/a/b" and "c" to "/a/b/c".
@@ -76,51 +73,53 @@ std::string_view last_part(std::string_view path);
 
 // Names and data of the nodes that hold a lock or wait for it: docs/protocol/zookeeper.md.
 
-/// Returns the 32 hexadecimal digits that identify an owner. They consist of half of the client's
-/// id and the owner's number.
+/// Returns the 32 hexadecimal digits that identify an owner: half of the client's id, and the
+/// owner's number.
 std::string digits_of(const owner_id&);
 
-/// Returns the prefix of an owner's node names. The server adds a number of ten digits. Prefixes:
-/// `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`; in kazoo's form `<digits>__lock__`, `…__rlock__`.
+/// Returns the start of an owner's node names, to which the server adds a number of ten digits. In
+/// Curator's form: `_c_<uuid>-lock-`, `…-__READ__`, `…-__WRIT__`. In kazoo's form:
+/// `<digits>__lock__`, `…__rlock__`.
 std::string node_prefix(node_form, lock_kind, const owner_id&);
 
-/// Returns the prefix of the node of a permit of a leased semaphore: `_c_<uuid>-lease-`. The uuid
-/// consists of the digits of `permit_id`.
+/// Returns the start of the name of a permit's node: `_c_<uuid>-lease-`. The uuid consists of the
+/// digits of `permit_id`.
 std::string permit_prefix(const owner_id&);
-/// Returns the 32 digits in the name of a permit's node. They are the permit's id. The names of the
-/// nodes that Curator makes also have 32 digits.
+/// Returns the 32 digits in the name of a permit's node, which are the permit's id. Nodes that
+/// Curator creates have such digits, too.
 std::string permit_in(std::string_view node);
 
-/// Node of a holder of a lock or of a waiter for it. It may belong to holdfast, Curator or kazoo.
+/// Node of a holder or waiter of a lock, which may belong to holdfast, Curator or kazoo.
 struct contender {
     std::string_view node{}; ///< name of the node
-    /// Number that the server gave the node. The smallest number is first in the queue.
+    /// Number that the server gave the node. The node with the smallest number is first in the
+    /// queue.
     std::int64_t number = 0;
     bool shares = false;  ///< true: the node belongs to a reader
     bool of_pair = false; ///< true: the name belongs to a read-write lock
-    /// Whether the name can only belong to a mutex. False for kazoo's `__lock__`, which can belong
-    /// to a mutex or to a read-write lock.
+    /// True if the name can only belong to a mutex. Kazoo's `__lock__` can also belong to a
+    /// read-write lock.
     bool of_mutex = false;
 };
 
-/// Parses a node's name. Returns an empty result if the node neither holds nor waits for a lock.
-/// The result refers to `node`, which must stay alive.
+/// Parses a node's name. Returns nothing if the node does not hold or wait for a lock. The result
+/// refers to `node`, which must stay alive.
 std::optional<contender> contender_at(std::string_view node);
 
-/// Returns the holders and waiters among the children of a lock's node, in queue order. The result
+/// Returns the holders and waiters among the children of a lock's path, in queue order. The result
 /// refers to `children`.
 std::vector<contender> contenders_in(const std::vector<std::string>& children);
 
-/// Returns the owner of a node, for messages, from the node's name alone. If the name contains a
-/// UUID or 32 digits, the result is this part; otherwise it is the whole name.
+/// Returns the owner of a node, for messages, from its name: the UUID or the 32 digits in the name,
+/// or else the whole name.
 std::string owner_in(std::string_view node);
 
-/// Returns the number that the server gave the node. Returns nothing if the name has no number.
+/// Returns the number that the server gave the node, or nothing if the name has no number.
 std::optional<std::int64_t> number_in(std::string_view node);
 
-/// Returns the data for a node of this client: the owner and, if given, a description of the
-/// client. `above` is the node of the read hold that a writer upgrades. It is empty if there is no
-/// upgrade.
+/// Returns the data for a node of this client: the owner and, if given, the description of the
+/// client. If a writer upgrades a read hold, `above` is the node of this read hold; otherwise it is
+/// empty.
 std::string data_of(const owner_id&, const std::optional<client_info>&,
                     std::string_view above = {});
 
@@ -129,26 +128,25 @@ struct told_owner {
     std::string above{};
     std::optional<client_info> client{};
 };
-/// Parses a node's data. Returns an empty result if another program wrote the data.
+/// Parses a node's data. Returns nothing if another program wrote the data.
 std::optional<told_owner> owner_in_data(std::string_view data);
 
 // Order of the nodes in a lock's queue.
 
-/// Position of one node in a lock's queue.
+/// Position of a node in the queue of a lock.
 struct standing {
     bool there = false; ///< true: the node exists
     bool first = false; ///< true: the node holds the lock
-    /// Nodes of writers that stand in the queue between the upgraded read hold and this node. They
+    /// Nodes of writers that are between the upgraded read hold and this node in the queue. They
     /// wait for the read hold, unless they upgrade it, too.
     std::vector<std::string> rivals{};
-    /// Node to wait for. After this node was deleted, make the next attempt.
+    /// Node to wait for. When it has been deleted, make the next attempt.
     std::string behind{};
 };
 
-/// Returns whether the node `mine` has the lock, and which node it has to wait for otherwise. The
-/// node of a reader waits for the last node of a writer before it. Any other node waits for the
-/// last node before it. `aside` is the owner's own read hold during an upgrade; the node `mine`
-/// does not wait for it.
+/// Returns whether the node `mine` has the lock or, if not, which node it has to wait for. A reader
+/// waits for the last writer before it. Any other node waits for the last node before it. During an
+/// upgrade, `aside` is the owner's own read hold, for which the node does not wait.
 standing standing_of(const std::vector<std::string>& children, std::string_view mine,
                      std::string_view aside = {});
 
@@ -156,19 +154,19 @@ standing standing_of(const std::vector<std::string>& children, std::string_view 
 bool is_taken(const std::vector<std::string>& children, bool shares, std::string_view aside = {});
 
 /// Returns the holders: one exclusive node, or all readers that share the lock. If a writer also
-/// has a read node with the same number, the read node is a holder, too.
+/// has a read node with the same number, that node is a holder, too.
 std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
-// Functions that find out, from the names of the children, which kind of lock uses a path.
+// Functions that find out which kind of lock uses a path, from the names of its children.
 
-/// Returns, as text for messages, the other kind (a lock or semaphore) that uses the path, or null
-/// if there is none. `mine` is the caller's own node. Only the holder's node is examined: a
-/// waiter's node may be deleted soon, so it is no reason to refuse.
+/// Returns the other kind (a lock or semaphore) that uses the path, as text for messages, or null
+/// if there is none. `mine` is the caller's own node. Checks only the holder's node: a waiter's
+/// node may be deleted soon, so it is no reason to refuse.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
-/// Returns, as text for messages, the lock that uses the path of a semaphore. Returns null if no
-/// lock uses it.
+/// Returns the lock that uses the path of a semaphore, as text for messages. Returns null if there
+/// is none.
 const char* lock_in_words(const std::vector<std::string>& children);
 
 /// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two

@@ -23,16 +23,16 @@ constexpr std::string_view before_request = "\n";
 
 } // namespace
 
-// Format of Curator's SharedCount: a number of four bytes, the highest byte first. SharedCount
-// ignores all later bytes. So a Java program can pass the SharedCount of this path to its
-// semaphore, and then uses the same total.
+// Format of Curator's SharedCount: a number of four bytes, highest byte first. SharedCount ignores
+// all later bytes. So a Java program can pass a SharedCount of this path to its semaphore, and uses
+// the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
     const bool is_number =
         data.size() >= bytes_of_number && (behind.empty() || behind.starts_with(before_request));
     if (!is_number)
-        return std::nullopt; // data of a node that Curator made: empty or an address, but no number
+        return std::nullopt; // a node of Curator: its data are empty or an address
     std::uint32_t number = 0;
     for (const char byte : data.substr(0, bytes_of_number))
         number = (number << 8) | static_cast<unsigned char>(byte);
@@ -72,16 +72,16 @@ namespace {
 
 constexpr int turns_max = 10;
 
-/// Maximum number of times that one request tries to set a total. A try fails if another client has
-/// set or erased the total in the meantime.
+/// Maximum number of times that one request tries to set a total. A try fails if another client
+/// sets or erases the total at the same time.
 constexpr int sets_max = 10;
 
-/// Maximum number of permits in one request. One renewal checks at most this number of nodes.
+/// Maximum number of permits in one request, because one renewal checks at most this number of
+/// nodes.
 constexpr std::uint32_t permits_most = 500;
 
-/// Mode of both folders of a semaphore. The folders are persistent nodes: if they were container
-/// nodes, the ensemble would delete them when they are empty, and the total number of permits would
-/// be lost.
+/// Mode of both folders of a semaphore. They are persistent, because the ensemble would delete
+/// empty container nodes, and then the total number of permits would be lost.
 constexpr node_mode mode_above = node_mode::persistent;
 
 queue_node::node_options turn_node_options(const store_session& home, const ask& want,
@@ -112,7 +112,7 @@ permit_place::permit_place(std::shared_ptr<store_session> home, ask want, alarm&
 
 permit_place::~permit_place() {
     if (granted_ && leaving_)
-        home_->forget(want_); // leave() failed; the nodes are deleted in the background
+        home_->forget(want_); // leave() failed: delete the nodes in the background
     else if (granted_)
         for (const std::unique_ptr<queue_node>& each : permit_nodes_)
             (void)each->hand_over();
@@ -154,21 +154,21 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    // Give the proof that the session exists its own time limit, because each node of a permit had
-    // its own time limit, too.
+    // The creation of each permit's node had its own time limit. The proof that the session exists
+    // has one, too.
     co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
-        co_return answer{}; // the session has ended in the meantime: make all nodes again
+        co_return answer{}; // the session has ended: create all nodes again
     co_return co_await granted(began);
 }
 
-/// Returns the total number of permits. If the total is not set yet, returns nothing; a waiter then
+/// Returns the total number of permits. If it is not set yet, returns nothing; a waiter then
 /// watches the semaphore's node, so that it notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
-    if (!known) { // the connected server may lag behind the client that has set the total
+    if (!known) { // the connected server may not have the latest change
         co_await home_->at->sync(at_.itself);
         require_time();
         known = co_await read_capacity(*home_, at_);
@@ -191,9 +191,9 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Checks whether an attempt that does not wait would fail, to avoid useless writes. The connected
-/// server may not know of a release yet, so the permits are counted again after a sync before a
-/// failure is reported.
+/// Returns whether an attempt that does not wait would fail, so that it need not create nodes. The
+/// connected server may not know of a release yet. So before it reports a failure, counts the
+/// permits again after a sync.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const bool looks_busy = co_await is_busy_here(capacity);
     if (!looks_busy)
@@ -231,9 +231,9 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Creates the nodes for the permits, if enough permits are free. Nodes of waiters are counted,
-/// too, as in Curator, which creates its node before it waits for a free permit. No other client
-/// adds nodes in the meantime, because this client holds the semaphore's mutex.
+/// Creates the nodes for the permits, if enough permits are free. Counts the nodes of waiters, too,
+/// as Curator does, whose clients create their nodes before they wait. No other client adds nodes
+/// meanwhile, because this client holds the semaphore's mutex.
 asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
         return static_cast<std::int64_t>(taken) <= capacity;
@@ -271,8 +271,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure. The node is deleted later in the background, and the permits are
-        // granted anyway.
+        // Ignore the error. The permits are granted all the same, and the node is deleted later in
+        // the background.
     }
     said.term = home_->term_since(began);
     co_return said;
@@ -314,7 +314,7 @@ namespace {
 
 } // namespace
 
-/// Throws, because this store has no counters to wait for. Waiters for permits use a
+/// Throws, because this store has no counters to wait for. A waiter for permits is a
 /// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
@@ -347,8 +347,8 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Sets the total number of permits. A repeated call does no harm, because the request finds its
-/// own id in the node.
+/// Sets the total number of permits. If the request is repeated, it finds its own id in the node
+/// and changes nothing.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
@@ -370,9 +370,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                 refuse_another_number(at, *present);
             co_return said;
         }
-        // The node exists without a total: Curator has created it, or a client that waits for the
-        // total. If another client sets the total at the same time, only one of the two clients
-        // succeeds.
+        // The node exists without a total: Curator or a waiting client has created it. If another
+        // client sets the total at the same time, only one of the two succeeds.
         const std::int32_t version = node->stat.version;
         const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
         if (is_set)
@@ -383,7 +382,8 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
 }
 
 /// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
-/// are persistent. If they were deleted when empty, the semaphore's node could be deleted, too.
+/// are persistent: if the ensemble deleted empty folders, it could then delete the semaphore's
+/// node.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);
@@ -442,7 +442,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Count at most as many nodes as there are permits, because waiters also have nodes.
+    // Waiters have nodes, too. So count at most as many nodes as there are permits.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;

@@ -18,7 +18,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Paths of Curator's InterProcessSemaphoreV2. The nodes of the semaphore's mutex are below the
+/// Paths of Curator's InterProcessSemaphoreV2. The semaphore has a mutex, whose nodes are below the
 /// path `locks`. Only the holder of this mutex may add nodes below the path `leases`.
 struct semaphore_paths {
     semaphore_paths(const paths& where, const lock_name& name)
@@ -32,17 +32,16 @@ struct semaphore_paths {
     std::string leases;
 };
 
-/// Parses the total number of permits. The result is empty if the total is not set, for example in
-/// a semaphore that Curator made.
+/// Parses the total number of permits. Returns nothing if the total is not set, for example in a
+/// semaphore that Curator created.
 std::optional<std::int64_t> capacity_in(std::string_view data);
 
-/// Functions that write and check the data of the node: the total, and the id of the request that
-/// set the total.
+/// Functions that write and check the data of the semaphore's node: the total, and the id of the
+/// request that set it.
 std::string capacity_data(std::int64_t permits, const owner_id& request);
 bool was_set_by(std::string_view data, const owner_id& request);
 
-/// Reads the total number of permits from the server. The result is empty if the total is not set
-/// yet.
+/// Reads the total number of permits from the server. Returns nothing if the total is not set yet.
 asio::awaitable<std::optional<std::int64_t>> read_capacity(store_session&, const semaphore_paths&);
 
 /// Throws `store_errc::wrong_type` if a lock uses the path.
@@ -84,11 +83,11 @@ private:
     std::unique_ptr<watch> others_leases_;
     bool granted_ = false;
     bool leaving_ = false;
-    time_point last_start_{}; ///< time after which the present attempt starts no request
+    time_point last_start_{}; ///< the present attempt starts no request after this time
 };
 
-/// Store of the total permits of leased semaphores. A total can be set only once, because each
-/// Curator client has its own copy of it and would not learn of a change.
+/// Store of the total numbers of permits of leased semaphores. A total can be set only once: each
+/// Curator client has its own copy of it, and would not notice a change.
 class zookeeper_counters final : public counter_store {
 public:
     explicit zookeeper_counters(std::shared_ptr<store_session> home)

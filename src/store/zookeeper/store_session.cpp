@@ -57,7 +57,7 @@ void store_session::hear(session_news what) {
 }
 
 /// Reads the identity of the ensemble from the root node. If the root does not exist yet,
-/// `make_node` reads the identity when it creates the root.
+/// make_node() reads the identity when it creates the root.
 asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
     try {
         std::string root = where.root();
@@ -65,8 +65,8 @@ asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // Ignore the failure. The client reads the root again in the next session; until then the
-        // identity of the ensemble is unknown.
+        // Ignore the error. The client reads the root again in the next session; until then, it
+        // does not know the identity of the ensemble.
     }
 }
 
@@ -104,7 +104,7 @@ asio::awaitable<void> store_session::make_path(std::string path, node_mode last,
         const bool is_roots = !where.root().empty() && each.size() <= where.root().size();
         return is_roots ? node_mode::persistent : each == path ? last : node_mode::container;
     };
-    // Begin with the last node of the path, because usually only this node is missing.
+    // Begin with the last node of the path: usually only this node is missing.
     std::vector<std::string> missing;
     for (std::string_view each = path; each != "/"; each = parent_of(each)) {
         missing.emplace_back(each);
@@ -122,7 +122,7 @@ asio::awaitable<void> store_session::make_path(std::string path, node_mode last,
 }
 
 /// Creates the node. Returns false if its parent does not exist. Servers before 3.5.3 have no
-/// container nodes; on such a server, the node is persistent.
+/// container nodes, so the node is persistent there.
 asio::awaitable<bool> store_session::make_node(std::string path, node_mode mode) {
     bool knows = true;
     try {
@@ -148,7 +148,7 @@ void store_session::learn_root(const node_stat& root) {
 namespace {
 
 /// Delay between a grant and the watch of its node. Most holds are released within this delay, and
-/// another client rarely deletes a node so soon.
+/// other clients rarely delete a node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace
@@ -245,8 +245,8 @@ asio::awaitable<void> node_watcher::set(std::weak_ptr<entry> one) {
         there->whom.revalidate();
 }
 
-/// Tells the client that the hold may be lost, because its node has changed. The watch has fired,
-/// so it is set again.
+/// Reports to the client that the hold may be lost, because its node has changed. Sets the watch
+/// again, because a watch fires only once.
 void node_watcher::changed(const std::weak_ptr<entry>& one) {
     const std::shared_ptr<entry> there = one.lock();
     if (!there || home_.is_closed())
@@ -257,8 +257,8 @@ void node_watcher::changed(const std::weak_ptr<entry>& one) {
 
 namespace {
 
-/// Shortest and longest pause between two rounds of deletions, in ms. After each failure of the
-/// server, the pause is twice as long.
+/// Shortest and longest pause between two rounds of deletions, in ms. Each failure of the server
+/// doubles the pause.
 constexpr duration orphans_first_pause{100}, orphans_longest_pause{5000};
 
 } // namespace
@@ -322,8 +322,8 @@ asio::awaitable<void> undeleted_nodes::keep_trying(std::shared_ptr<store_session
 
 asio::awaitable<void> undeleted_nodes::try_each(store_session& home) {
     for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
-        // Take the entry out of the list before the request, because the list may be cleared during
-        // the request.
+        // Take the entry out of the list before the request: the list may be cleared while the
+        // request runs.
         const entry one = left_.front();
         left_.pop_front();
         const std::int64_t session = home.at->state().id;
@@ -358,8 +358,7 @@ asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::str
     } catch (const boost::system::system_error& why) {
         if (why.code() != store_errc::not_set_up)
             throw;
-        // Ignore the error: if the chroot does not exist, no node exists. The next attempt reports
-        // the error.
+        // Ignore the error: without the chroot, no node exists. The next attempt reports the error.
     }
     std::vector<own_node> found;
     if (!children)
@@ -370,8 +369,8 @@ asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::str
         home.require_time(last_start);
         std::string path = below(parent, each);
         const std::optional<node_data> node = co_await home.at->get(path);
-        // Skip nodes of an earlier session. ZooKeeper deletes them when the earlier session
-        // expires. They hold no lock of this client.
+        // Skip nodes of an earlier session. ZooKeeper deletes them when that session expires, and
+        // they hold no lock of this client.
         if (node && node->stat.ephemeral_owner == home.at->state().id)
             found.emplace_back(std::move(path), node->stat.ephemeral_owner, node->stat.czxid);
     }

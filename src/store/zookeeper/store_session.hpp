@@ -27,9 +27,9 @@ namespace holdfast::zookeeper {
 
 class store_session;
 
-/// Watcher of the nodes of this client's holds (`node_watcher`). If the node of a hold is deleted,
-/// the holder learns of the loss at once. A watch is set only some time after the grant, because
-/// most holds are released earlier. Thread safety: call everything on the client's executor.
+/// Watches the nodes of this client's holds. If another program deletes the node of a hold, the
+/// holder is notified at once. A watch is set only some time after the grant, because most holds
+/// are released earlier. Thread safety: call everything on the client's executor.
 class node_watcher {
 public:
     explicit node_watcher(store_session& home)
@@ -38,7 +38,7 @@ public:
 
     std::unique_ptr<watch> over(own_node, revalidator& whom);
 
-    void try_again(); ///< sets the watches that could not be set earlier
+    void try_again(); ///< sets the watches that could not be set before
     void close() noexcept;
 
 private:
@@ -52,22 +52,22 @@ private:
     void changed(const std::weak_ptr<entry>&);
 
     store_session& home_;
-    /// Holds whose nodes are not watched yet. The hold whose watch must be set first is at the
-    /// front.
+    /// Holds whose nodes are not watched yet, in the order in which the watches must be set.
     entries unwatched_;
     entries watched_;
     std::shared_ptr<alarm> wake_;
     bool running_ = false;
 };
 
-/// Table of the nodes of each hold of this client. A hold does not contain the names of its nodes,
-/// because the server chose their numbers. Thread safety: call everything on the client's executor.
+/// Table of the nodes of each hold of this client. A hold itself does not contain the names of its
+/// nodes, because the server chose their numbers. Thread safety: call everything on the client's
+/// executor.
 class holdings {
 public:
     void keep(const hold& what, std::vector<own_node> nodes) {
         all_.insert_or_assign(key_of(what), std::move(nodes));
     }
-    /// Returns the nodes of the hold. Returns null if this client no longer has the hold.
+    /// Returns the nodes of the hold, or null if this client no longer has the hold.
     const std::vector<own_node>* find(const hold& what) const {
         const auto found = all_.find(key_of(what));
         return found == all_.end() ? nullptr : &found->second;
@@ -76,35 +76,34 @@ public:
     bool empty() const noexcept { return all_.empty(); }
 
 private:
-    /// Name of the lock and number of the owner. Each number is used for only one hold.
+    /// Name of the lock, and number of the owner. Each number is used for one hold only.
     using key = std::pair<std::string, std::uint64_t>;
     static key key_of(const hold& what) { return {what.name.text, what.owner.number}; }
 
     std::map<key, std::vector<own_node>> all_;
 };
 
-/// List of nodes that must be deleted, and whose deletion is not confirmed yet (`undeleted_nodes`).
-/// Until the session ends, these nodes would block other clients. The deletion is tried after each
-/// reconnection. While there is a connection, it is also repeated after pauses, because the server
-/// may be too busy. Thread safety: call everything on the client's executor.
+/// List of nodes whose deletion is not confirmed yet. Until the session ends, these nodes would
+/// block other clients. The deletion is repeated after each reconnection. While there is a
+/// connection, it is also repeated after pauses, because the server may be too busy. Thread safety:
+/// call everything on the client's executor.
 class undeleted_nodes {
 public:
     explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for` says whether the caller will call `take_deleted` for this node.
+    /// Adds a node. `asked_for`: the caller will call take_deleted() for this node.
     void add(own_node, bool asked_for = false);
 
     /// Adds all children of `parent` whose names begin with `prefix`, if this session or the next
-    /// session creates them. Call it when the answer to the creation of such a node was lost.
+    /// session creates them. Call it if the answer to the creation of such a node was lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether this object has deleted the node. After the call, it no longer remembers
-    /// this deletion.
+    /// Returns whether this object has deleted the node. Afterwards, forgets this deletion.
     bool take_deleted(const own_node&);
 
-    void try_all();       ///< tries all deletions; call it when the session has a connection again
-    void session_ended(); ///< forgets all nodes, because the server deletes them with the session
+    void try_all();       ///< tries all deletions; call it after a reconnection
+    void session_ended(); ///< forgets all nodes: the server deletes them with the session
     void close() noexcept;
 
     std::size_t count() const noexcept { return left_.size(); }
@@ -112,7 +111,7 @@ public:
 private:
     struct entry {
         std::string parent;
-        std::string name; ///< name of the node; only a prefix of the name if `unseen`
+        std::string name; ///< name of the node; if `unseen`, only its start
         bool unseen;
         bool asked_for = false;
     };
@@ -129,13 +128,13 @@ private:
     bool trying_ = false;
 };
 
-/// Deletes those children of `parent` that this client's current session has created and whose
-/// names begin with `prefix`.
+/// Deletes the children of `parent` that this client's current session has created and whose names
+/// begin with `prefix`.
 asio::awaitable<void> delete_unseen(store_session&, std::string parent, std::string prefix);
 
-/// Returns those children of `parent` that this client's current session has created and whose
-/// names begin with `prefix`, oldest first. If there are none, no earlier request can create such a
-/// child later. Starts no request after `last_start`.
+/// Returns the children of `parent` that this client's current session has created and whose names
+/// begin with `prefix`, oldest first. If there are none, no earlier request can create such a child
+/// later. Starts no request after `last_start`.
 asio::awaitable<std::vector<own_node>> find_unseen(store_session&, std::string parent,
                                                    std::string prefix,
                                                    time_point last_start = time_point::max());
@@ -160,46 +159,47 @@ public:
 
     bool is_closed() const noexcept { return closed_; }
 
-    /// Returns a handle. While it exists, writes (and not only pings) keep the session alive.
+    /// Returns an object. While it exists, the client keeps the session alive with writes and not
+    /// only with pings.
     std::shared_ptr<void> in_use() { return at->in_use(); }
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
 
-    /// Returns whether the session that created the node is still open. The node then exists,
+    /// Returns whether the session that created the node is still open. If so, the node exists,
     /// unless another program has deleted it.
     bool lives(const own_node& node) const { return node.session == at->state().id; }
 
-    /// Returns for how long a hold is valid, counted from `began`. The result depends on what the
-    /// ensemble's answers have proved so far.
+    /// Returns how long a hold is valid, counted from `began`. The result depends on the answers
+    /// that the ensemble has sent so far.
     duration term_since(time_point began) const;
 
     /// Waits until it is certain that the session will live for a while. Call it before a grant is
-    /// reported. The call ends at the latest when the attempt ends: one command timeout after
-    /// `last_start`.
+    /// reported. Ends at the latest one command timeout after `last_start`, which is when the
+    /// attempt ends.
     asio::awaitable<void> prove_session(time_point last_start) {
         const time_point answer_by = last_start + at->command_timeout();
         co_await at->prove_alive(answer_by);
     }
 
-    /// Returns the data for a node of this client. `above` is the node of the read hold that a
-    /// writer upgrades, or empty.
+    /// Returns the data for a node of this client. If a writer upgrades a read hold, `above` is the
+    /// node of this read hold; otherwise it is empty.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Creates the node and the missing nodes above it. `last` is the mode of the node. If the mode
-    /// is container, the ensemble deletes the node some time after its last child was deleted.
-    /// Starts no request after `last_start`.
+    /// Creates the node and the missing nodes above it. `last` is the mode of the node. The
+    /// ensemble deletes a container node some time after its last child was deleted. Starts no
+    /// request after `last_start`.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container,
                                     time_point last_start = time_point::max());
 
-    /// Returns the time after which an attempt that began at `began` starts no request. Each
-    /// request can take one command timeout, so the attempt ends within two (`limits::time_limit`).
+    /// Returns the time after which an attempt that began at `began` starts no request. A request
+    /// can take one command timeout, so the attempt ends within two (`limits::time_limit`).
     time_point last_start(time_point began) const { return began + at->command_timeout(); }
-    /// Throws `unreachable` if the time `last_start` has passed. The caller keeps its nodes, so its
+    /// Throws `unreachable` if `last_start` has passed. The caller keeps its nodes, so that its
     /// next attempt can use them.
     void require_time(time_point last_start) const;
 
-    /// Returns the identity of the ensemble, which is derived from the creation of the root node.
-    /// The result is empty if the identity was not read yet.
+    /// Returns the identity of the ensemble, which comes from the creation of the root node. Empty
+    /// if it was not read yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:

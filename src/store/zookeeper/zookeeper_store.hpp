@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on ZooKeeper, which consists of a lock store, a counter store and an inspector in one
-// session.
+// The ZooKeeper store: a lock store, a counter store and an inspector in one session.
 #pragma once
 
 #include "store/zookeeper/inspector.hpp"
@@ -17,7 +16,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Store in one session. The session belongs to an ensemble in production, and to a model in tests.
+/// Store in one session with an ensemble or, in some tests, with a model of an ensemble.
 class zookeeper_store final : public store {
 public:
     zookeeper_store(std::unique_ptr<session> at, store_context context, const options& how)
@@ -34,8 +33,8 @@ public:
     lock_store& locks() noexcept override { return locks_; }
     counter_store* counters() noexcept override { return &counters_; }
     inspector& operators_view() noexcept override { return inspector_; }
-    /// Returns an identity which says that the server forgets nothing, because each answered write
-    /// is on the disks of a majority of the servers.
+    /// Returns an identity which says that the servers forget nothing: each answered write is on
+    /// the disks of a majority of the servers.
     server_identity identity(const lock_name&) const override {
         return {home_->ensemble(), time_point::min()};
     }
