@@ -11,11 +11,11 @@ namespace holdfast::memory {
 namespace {
 
 /// Longest wait for the confirmation of a write by replicas: one second, as on Redis. The wait is
-/// shorter if it would take too much of the request's own time limit.
+/// shorter if it would take too much of the request's time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns the function that posts work to the executor (`store_context::post`). If the context has
-/// no such function, as in tests that use the store without a client, returns a replacement.
+/// Returns a function that posts work to the executor, as `store_context::post` does. It is used if
+/// the context has no such function, as in tests that use the store without a client.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -112,7 +112,7 @@ void server_connection::when_it_goes_on(server_state& there, std::function<void(
     });
 }
 
-/// Moves the connection to the announced primary, after a delay that the test sets.
+/// Moves the connection to the announced primary, after the delay that the test has set.
 void server_connection::hear_of(const server_group::announcement& said) {
     if (closed_)
         return;
@@ -121,7 +121,7 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the connection to the last announced primary. Call it after a machine has refused a write
+/// Moves the connection to the last announced primary. Call it if a machine has refused a write
 /// because it is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
@@ -155,15 +155,15 @@ void server_connection::move_to(const server_group::announcement& said,
         home_.revalidate({}, true);
 }
 
-/// Opens a connection. Resets the estimate of the server's clock, because the old estimate may
-/// belong to another server.
+/// Opens a connection. Resets the estimate of the server's clock, which may belong to another
+/// server.
 void server_connection::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();
     server_clock_->learn(now(), now(), server_->now());
     give_up_connection();
 }
 
-/// Ends this connection. The client then opens another connection to the same machine.
+/// Ends this connection. The client's next request opens another connection to the same machine.
 void server_connection::give_up_connection() {
     ++connection_;
     last_write_ = 0;
@@ -177,7 +177,7 @@ void server_connection::at(time_point when, std::function<void()> act) {
 
 asio::awaitable<void> server_connection::act_later(std::shared_ptr<server_connection> self,
                                                    time_point when, std::function<void()> act) {
-    if (self->closed_) // the clock may already be destroyed
+    if (self->closed_) // the clock may not exist any more
         co_return;
     const std::unique_ptr<alarm> nap = self->home_.time.make_alarm();
     co_await self->rest(*nap, when);
@@ -251,8 +251,8 @@ void orphans::forget(const hold& what) {
     std::erase_if(left_, [&what](const hold& each) { return each.owner == what.owner; });
 }
 
-/// Repeats the release of one hold until the server acknowledges it. Each hold has its own loop, so
-/// that a release without a reply does not delay the other releases.
+/// Repeats the release of a hold until the server acknowledges it. Each hold has its own loop, so
+/// that a release without a reply does not delay other releases.
 asio::awaitable<void> orphans::release(std::shared_ptr<orphans> self, hold what) {
     while (self->is_left(what) && !self->server_connection_->closed()) {
         co_await self->server_connection_->nap(orphans_pause);

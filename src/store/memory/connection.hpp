@@ -36,45 +36,43 @@ namespace holdfast::memory {
 
 class subscriber;
 
-/// Request that the memory store sends, with details that are not public. A user's fault function
-/// sees only the base class `request`.
+/// Request of the memory store, with details that are not public. A user's fault function sees only
+/// the base class `request`.
 struct sent_request : request {
-    /// True if the request uses a second connection, because an earlier request on the first
-    /// connection got no reply.
+    /// True if an earlier request on the first connection got no reply, so that this request uses a
+    /// second connection.
     bool elsewhere = false;
-    /// Set for a request to take from a counter (`count`), and for the request that undoes it
-    /// (`release`).
+    /// Set if the request takes from a counter (`count`), or undoes such a request (`release`).
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    /// Time on the server's clock after which the server refuses this attempt to take a lock. Empty
-    /// if this client has no estimate of the server's clock yet.
+    /// The server refuses this attempt to take a lock after this time of its own clock. Empty if
+    /// the client has no estimate of the server's clock yet.
     std::optional<std::chrono::microseconds> deadline{};
 };
 
-/// Returns all details of a request that a fault function was given. Only tests call it. Every
-/// request that the memory store passes to a fault function is a `sent_request`.
+/// Returns all details of a request that was passed to a fault function. Only tests call this
+/// function.
 inline const sent_request& details_of(const request& got) {
     return static_cast<const sent_request&>(got);
 }
 
-/// Reply of the server, with the times of the request.
+/// Reply of the server, with the time at which the server executed the request.
 template <typename T>
 struct reply {
     T said;
     time_point sent_at;
     time_point received_at;
-    microseconds server_now;   ///< time of the server when it executed the request
+    microseconds server_now;   ///< the server's clock when it executed the request
     time_point forgets_before; ///< value of server_state::forgets_before() at that time
-    /// Why fewer replicas than required have confirmed the request. Empty if enough replicas have
-    /// confirmed it.
+    /// Why too few replicas confirmed the request. Empty if enough replicas confirmed it.
     std::string unconfirmed{};
-    /// Estimate of the server's clock for this connection.
+    /// This connection's estimate of the server's clock.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Connection of a client (`server_connection`). If another primary is announced, the connection
-/// moves to it. Thread safety: call everything on the client's executor.
+/// Connection of a client to the primary. When another primary is announced, the connection moves
+/// to it. Thread safety: call everything on the client's executor.
 class server_connection : public std::enable_shared_from_this<server_connection> {
 public:
     server_connection(std::shared_ptr<server_group>, const way&, const store_context&);
@@ -82,17 +80,17 @@ public:
 
     void begin(); ///< subscribes to announcements; call it once, before the first request
 
-    /// Runs `execute`, which returns a T, at the server. Updates the estimate of the server's clock
-    /// from the reply. Returns what `then` makes of the reply. Does not wait beyond `answer_by`.
-    /// Throws `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
+    /// Runs `execute` at the server. Passes the reply to `then`, and returns the result of `then`.
+    /// Also improves the estimate of the server's clock. Waits until `answer_by` at most. Throws
+    /// `errc::unreachable`, `errc::outcome_unknown` or `errc::closed`.
     template <typename T, typename Then>
     asio::awaitable<std::invoke_result_t<Then, reply<T>>>
     call(const sent_request& what, std::function<T(server_state&)> execute, Then then) {
         return call<T>(decide(what), what, std::move(execute), time_point::max(), std::move(then));
     }
 
-    /// Returns the faults and delays that the test has chosen for a request (its `fate`). Some
-    /// callers must know them before they send the request.
+    /// Returns the faults and delays that the test has chosen for a request. Some callers must know
+    /// them before they send the request.
     fate decide(sent_request what) const;
     template <typename T, typename Then>
     asio::awaitable<std::invoke_result_t<Then, reply<T>>>
@@ -105,14 +103,13 @@ public:
         return carry<T>(shared_from_this(), std::move(sent), answer_by, std::move(then));
     }
 
-    /// Makes all running requests fail. After that, none of these requests reaches the server.
+    /// Makes all running requests fail. Requests that have not reached the server yet never do.
     void close() noexcept;
 
     const std::shared_ptr<server_state>& far_end() const { return server_; }
     /// Returns the estimate of the server's clock.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
-    /// Returns the server's identity from the last reply. The result is empty before the first
-    /// reply.
+    /// Returns the server's identity from the last reply. Empty before the first reply.
     server_identity identity() const {
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }
@@ -124,14 +121,14 @@ public:
     bool keeps_orphans() const { return is_by_session(); }
     bool closed() const { return closed_; }
     asio::awaitable<void>
-        nap(duration); ///< pauses for this time; ends early if the connection is closed
+        nap(duration); ///< sleeps for this time; ends early if the connection is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Returns whether the test wants the next notification to be lost. Only the next call returns
-    /// true.
+    /// Returns true once if the test wants the next notification to be lost.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
-    // Add and remove a subscriber. Subscribers move with the connection to another machine.
+    // Add and remove a subscriber. When the connection moves to another machine, its subscribers
+    // move, too.
     void add(subscriber& one) { subscribers_.push_back(&one); }
     void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
@@ -141,16 +138,14 @@ private:
         unsigned replicas = 0;
         duration within{};
         time_point until{}; ///< end of the time limit
-        /// How often the machine had been demoted when the wait began. Another demotion ends the
-        /// wait.
+        /// Number of demotions of the machine when the wait began. Another demotion ends the wait.
         std::uint64_t demotions_before{};
     };
-    /// State of one request (`pending_request`), from its sending until no caller waits for the
-    /// reply.
+    /// State of a request, from its sending until no caller waits for the reply.
     struct pending_request {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
-        std::uint64_t connection = 0;    ///< number of the connection that carries the request
-        bool refused = false;            ///< true: the machine is a replica, so it did nothing
+        std::uint64_t connection = 0;    ///< number of the connection that the request uses
+        bool refused = false;            ///< true: the machine is a replica, so it has done nothing
         bool cut = false;                ///< true: the connection of the request was ended
     };
     template <typename T>
@@ -158,11 +153,11 @@ private:
         fate meets;
         confirmation wanted;
         std::function<T(server_state&)> execute;
-        reply<T> blank{}; ///< reply before the server has executed the request
+        reply<T> blank{}; ///< reply before the server executes the request
         std::optional<reply<T>> answer;
     };
-    /// Guard that registers a request while a caller waits for its reply. If the connection moves
-    /// to another machine in the meantime, the request fails.
+    /// Guard that registers a request while a caller waits for its reply. The request fails if the
+    /// connection moves to another machine.
     class awaited_here;
 
     template <typename T, typename Then>
@@ -174,13 +169,13 @@ private:
     template <typename T>
     void send_back(reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const sent_request&, time_point answer_by) const;
-    /// Calls `told` with an empty text when enough replicas have confirmed the write, or with the
-    /// reason when the wait fails.
+    /// Calls `told` when enough replicas have confirmed the write, with an empty text, or when the
+    /// wait fails, with the reason.
     void await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const pending_request&);
     /// Runs `act` on the executor when the stopped machine is resumed. Does nothing if the
-    /// connection is closed by then.
+    /// connection has been closed by then.
     void when_it_goes_on(server_state& there, std::function<void()> act);
 
     void hear_of(const server_group::announcement&);
@@ -190,7 +185,7 @@ private:
     void give_up_connection();
 
     /// Runs `act` at the time `when`, or now if that time has passed. Does nothing if the
-    /// connection is closed by then.
+    /// connection has been closed by then.
     void at(time_point when, std::function<void()> act);
     static asio::awaitable<void> act_later(std::shared_ptr<server_connection>, time_point when,
                                            std::function<void()> act);
@@ -199,7 +194,7 @@ private:
 
     std::shared_ptr<server_group> group_;
     std::shared_ptr<server_state> server_;
-    std::uint64_t term_;           // term of the announcement that named the current machine
+    std::uint64_t term_;           // term of the current machine's announcement
     std::uint64_t listener_ = 0;   // number of the registration at the group
     std::uint64_t connection_ = 0; // number of the current connection
     std::uint64_t last_write_ = 0; // last write of this connection at its machine
@@ -213,7 +208,7 @@ private:
     // Function `post` of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // Alarms of the coroutines that sleep now. The type is a list, because its fixed order makes a
+    // Alarms of the coroutines that sleep now. It is a list, because a fixed order makes a
     // simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
@@ -240,7 +235,7 @@ private:
     std::list<pending_request*>::iterator entry_;
 };
 
-/// Function for `call` that returns only the server's reply.
+/// Function for call() that returns only the reply's value.
 template <typename T>
 T said_only(reply<T> got) {
     return std::move(got.said);
@@ -350,15 +345,15 @@ void server_connection::send_back(reply<T> answer, std::shared_ptr<parcel<T>> se
     });
 }
 
-// How a waiter is notified when another client releases a lock, possibly on another thread.
+// How a waiter is notified when another client releases a lock, perhaps on another thread.
 
-/// Subscription of a waiter (`subscriber`). While this object exists, each release of `name` at the
-/// primary calls `heard` on the waiter's executor. `heard` is also called after the subscription
-/// has moved to another primary.
+/// Subscription of a waiter. While this object exists, each release of `name` at the primary calls
+/// `heard` on the waiter's executor. After the subscription has moved to another primary, `heard`
+/// is also called once.
 class subscriber {
 public:
-    /// Creates the subscription. `wanted` is the number of permits that the subscriber needs; it is
-    /// 0 for locks.
+    /// Creates the subscription. `wanted` is the number of permits that the waiter needs; it is 0
+    /// for locks.
     subscriber(std::shared_ptr<server_connection> way, lock_name name,
                asio::any_io_executor executor, std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}
@@ -386,8 +381,8 @@ public:
         tell();
     }
 
-    /// Notifies the subscriber. Thread-safe. A notification that is still on its way when this
-    /// object is destroyed has no effect.
+    /// Notifies the waiter. Thread-safe. Has no effect if this object is destroyed before the
+    /// notification arrives.
     void tell() const {
         asio::post(executor_, [weak = std::weak_ptr{heard_}] {
             if (const auto heard = weak.lock())
@@ -404,14 +399,14 @@ private:
     std::int64_t wanted_;
 };
 
-/// List of holds whose releases the server did not acknowledge (`orphans`). If holds last as long
-/// as the client's session, these holds would stay. So each release is repeated until the server
-/// acknowledges it or the connection is closed. A hold with a lease expires by itself, so it is
-/// never in the list. Thread safety: call everything on the client's executor.
+/// List of holds whose releases the server did not acknowledge. Each release is repeated until the
+/// server acknowledges it or the connection is closed. The list is needed only if holds last as
+/// long as the client's session: a hold with a lease expires by itself. Thread safety: call
+/// everything on the client's executor.
 class orphans : public std::enable_shared_from_this<orphans> {
 public:
-    /// Creates an empty list. The `context` must outlive this object, or the connection must be
-    /// closed before the context ends.
+    /// Creates an empty list. `context` must outlive this object, unless the connection is closed
+    /// first.
     orphans(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context} {}
@@ -428,7 +423,7 @@ private:
     std::vector<hold> left_;
 };
 
-/// Releases a hold. If the release fails, adds the hold to the list.
+/// Releases a hold. If the release fails, adds the hold to the list of unacknowledged releases.
 asio::awaitable<release_answer> release_or_keep(std::shared_ptr<server_connection>,
                                                 std::shared_ptr<orphans>, hold);
 

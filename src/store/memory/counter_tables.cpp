@@ -10,7 +10,7 @@ count_verdict counter_table::look(const counter_ask& want, duration memory) {
     if (want.kind == counter_kind::latch)
         return look_at_latch(want);
     const counter_answer* const before = requests_.find(want.name, want.request);
-    if (before) // after `take_back`, a copy of the request takes nothing
+    if (before) // after `take_back`, a late copy takes nothing
         return {.said = before->done ? verdict::granted : verdict::busy};
     counter* const there = find(want.name);
     if (!there || there->value < want.amount)
@@ -72,9 +72,9 @@ change_verdict counter_table::carry_out(const counter_change& what) {
     case counter_verb::set:
     case counter_verb::give_back:
     case counter_verb::set_lease:
-        break; // these changes exist only for leased semaphores and rate limiters
+        break; // only for leased semaphores and rate limiters
     }
-    return {}; // not reached; the compiler needs a return
+    return {}; // not reached, but the compiler needs it
 }
 
 change_verdict counter_table::add(const counter_change& what, std::int64_t amount) {
@@ -196,10 +196,10 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // If none of the permits is missing, they stay held, even if the number of free permits is
+    // If the owner has all permits already, it keeps them, even if the number of free permits is
     // negative.
     if (missing > 0 && here->free < missing) {
-        // Take all permits or none, because a part of the permits would be of no use to the owner.
+        // All or none: the owner cannot use only some of the permits.
         for (const std::string& id : ids)
             here->free += static_cast<std::int64_t>(here->held.erase(id));
         verdict_on_look busy{.said = verdict::busy};
@@ -463,20 +463,20 @@ count_verdict rate_table::look(const counter_ask& want) {
 
 namespace {
 
-/// Smallest time in which a waiter can ask again after its wait.
+/// Least time that a waiter needs to ask again after its wait.
 constexpr duration waiter_needs{1000};
 
 } // namespace
 
 /// Keeps the rate limiter from expiring while a client waits for it. After the wait, the limiter
-/// exists for `kept` or `waiter_needs`, whichever is longer.
+/// still exists for `kept` or `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     if (there.how.kept > duration::zero() && wait)
         there.ends_at =
             std::max(there.ends_at, clock_.end_of(*wait + std::max(there.how.kept, waiter_needs)));
 }
 
-/// Returns the verdict "busy", with the time until enough permits will be free again.
+/// Returns the verdict "busy", with the time until enough permits are free again.
 count_verdict rate_table::busy(const limiter& there, const draws& all, std::int64_t missing) const {
     for (const draw& each : all) {
         missing -= each.permits;
@@ -516,9 +516,9 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Returns for how long clients may still wait under the present rate. The time at which the
-/// limiter expires shows how long. If the limiter never expires, they wait for at most one
-/// interval. Returns nothing if no client waits.
+/// Returns how long clients may still wait under the present rate. The limiter's expiry shows this
+/// time. If the limiter never expires, clients wait for at most one interval. Returns nothing if no
+/// client waits.
 std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
     const limiter* const before = find(name);
     if (!before)
@@ -531,8 +531,8 @@ std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
     return wait > duration::zero() ? std::optional{wait} : std::nullopt;
 }
 
-/// Sets the rate, and forgets earlier draws (granted requests): the draws from the rate that all
-/// clients share, and the draws of this client from its own rate.
+/// Sets the rate. Forgets all draws (granted requests) from the rate that all clients share, and
+/// this client's draws from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     const std::optional<duration> wait = wait_under_old_rate(what.name);
     limiter& made = limiters_[what.name.text];
@@ -549,8 +549,8 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// Gives permits back. Removes the latest draws (granted requests) first, so that the other draws
-/// expire at the same time as before.
+/// Gives permits back by removing the latest draws (granted requests), so that the other draws
+/// expire as before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -579,8 +579,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of free permits. The number is negative if the rate was lowered while earlier
-/// draws (granted requests) still use permits.
+/// Returns the number of free permits. It is negative if the rate was lowered after permits were
+/// drawn.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -600,8 +600,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Records that the limiter is in use. From now on, the limiter exists for at least the time
-/// `kept`, or for as long as a waiting client needs it. Also removes expired draws.
+/// Records that the limiter is in use: from now on, it exists for at least the time `kept`, or as
+/// long as a waiting client needs it. Also removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

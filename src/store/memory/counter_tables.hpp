@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the counters on a server: semaphores and latches, leased permits, and rate limiters.
-// The tables remember the answers to requests. So a repeated request gets the same answer and
+// The tables remember the answers to requests, so that a repeated request gets the same answer and
 // changes nothing.
 #pragma once
 
@@ -23,8 +23,8 @@
 namespace holdfast::memory {
 
 /// Stored answers to requests about counters. Each answer is kept for the time that its client
-/// asked for. At most `requests_max` answers are kept; if there are more, the oldest answers of all
-/// clients are dropped. Thread safety: none; the server's mutex protects it.
+/// asked for. If there are more than `requests_max` answers, the oldest ones are dropped. Thread
+/// safety: none; the server's mutex protects it.
 class request_memory {
 public:
     static constexpr std::size_t requests_max = 65'536;
@@ -33,8 +33,8 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the stored answer to this request. Returns null if the request was not executed, or
-    /// if its answer was dropped.
+    /// Returns the stored answer to this request, or null if the request was not executed or its
+    /// answer was dropped.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
@@ -62,12 +62,12 @@ public:
     }
 
 private:
-    // Name of the counter, and owner id of the request.
+    // Name of the counter, and owner of the request.
     using key = std::pair<std::string, std::string>;
     struct entry {
         counter_answer said;
         microseconds ends_at;
-        std::size_t written; // position in the order in which answers were stored
+        std::size_t written; // position among all stored answers, by age
     };
 
     static key key_of(const lock_name& name, const owner_id& request) {
@@ -100,36 +100,32 @@ using remote::verdict;
 /// Outcome of a request to take permits from a counter, or to check a latch.
 struct count_verdict {
     verdict said{};
-    std::optional<duration> left{}; ///< for a closed latch: time until it expires and so opens
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    std::optional<duration> left{}; ///< closed latch: time until it expires, and so opens
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other = nullptr;
-    std::string refused{}; ///< for a rate limiter: why the request can never be granted
+    std::string refused{}; ///< rate limiter: why the request can never be granted
 };
 
-/// Outcome of a change of a counter, or of giving permits back.
+/// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other = nullptr;
     counter_answer what{};
-    /// Number of permits that waiters can take now. For a latch: 1 if it is open now.
+    /// Number of free permits, for the waiters. For a latch: 1 if it is open now.
     std::int64_t rings = 0;
-    std::string refused{}; ///< for a rate limiter: why the change was not made
+    std::string refused{}; ///< rate limiter: why the change was not made
 };
 
 /// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    /// Time on the server's clock at which the counter expires. The maximum means that it does not
-    /// expire.
+    /// Time of the server's clock at which the counter expires. The maximum means never.
     microseconds ends_at = microseconds::max();
 };
 
-/// Table of semaphores and latches. For each name it stores a number, in the same way as Redisson.
-/// It also remembers which requests were carried out. Thread safety: none; the server's mutex
-/// protects it.
+/// Table of semaphores and latches. It stores a number for each name, as Redisson does, and
+/// remembers which requests were executed. Thread safety: none; the server's mutex protects it.
 class counter_table {
 public:
     /// Creates an empty object. The clock must outlive it.
@@ -137,25 +133,25 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Takes the permits, or checks that the latch is open.
+    /// Takes permits, or checks whether the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Gives back the permits that this request may have taken. Afterwards a delayed copy of the
-    /// request takes nothing.
+    /// Gives back the permits that this request may have taken. A late copy of the request then
+    /// takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the role of a foreign program. The table does not remember this request.
+    /// Makes a change as another program would. Does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the number of the counter. The result is empty if the counter does not exist.
+    /// Returns the number of the counter. Empty if the counter does not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
-    /// Removes a counter and returns its number. The caller makes it the number of a leased
-    /// semaphore. Returns an empty result if the counter does not exist.
+    /// Removes a counter and returns its number, so that the caller can make it a leased semaphore.
+    /// Returns nothing if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
-    void put(const lock_name&, const kept_number&); ///< stores a number under the name again
-    /// Returns the time until the counter expires. The result is empty if the counter does not
-    /// exist, or does not expire.
+    void put(const lock_name&, const kept_number&); ///< stores the counter again
+    /// Returns the time until the counter expires. Empty if the counter does not exist or does not
+    /// expire.
     std::optional<duration> left(const lock_name&) const;
     void clear(); ///< removes all counters and all remembered requests
     void become(const counter_table& other) {
@@ -181,9 +177,9 @@ private:
     request_memory requests_;
 };
 
-/// Table of leased permits. For each name it has the number of free permits, and each held permit
-/// with its expiry. Expired permits become free before each access. Thread safety: none; the
-/// server's mutex protects it.
+/// Table of leased permits. For each name it has the number of free permits, and the expiry of each
+/// held permit. Expired permits become free before each access. Thread safety: none; the server's
+/// mutex protects it.
 class permit_table {
 public:
     /// Creates an empty object. The clock must outlive it.
@@ -191,8 +187,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. `rings` is the number of free permits to notify waiters about. 0 means
-    /// that no notification is needed.
+    /// Outcome of a release. If `rings` is not 0, waiters must be notified that this number of
+    /// permits is free.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
@@ -201,29 +197,29 @@ public:
     verdict_on_look look(const ask&);
     /// Renews the permits. Returns false if some of them are no longer held.
     bool renew(const hold&, duration lease_time);
-    /// Returns the remaining time for which all of the permits are held. The result is empty if
-    /// some permits are not held, or if the permits do not expire.
+    /// Returns the time for which all of these permits are still held. Empty if some are not held,
+    /// or if they do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
-    /// Makes all holds of the owner's client end at the time `end` or later.
+    /// Extends all holds of the owner's client: they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the role of a foreign program. The table does not remember this request.
+    /// Makes a change as another program would. Does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
+    /// Returns the state of the semaphore. Empty if the semaphore does not exist.
     std::optional<counter_state> inspect(const lock_name&) const;
-    /// Returns a table with the id and the remaining lease of each held permit.
+    /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;
     std::vector<std::string> names() const; ///< names of the semaphores with held permits
     /// Returns whether the semaphore has entries of held permits. An expired entry counts until it
-    /// is removed. Without entries, a leased semaphore cannot be told apart from any other number,
-    /// as in Redisson.
+    /// is removed. Without entries, a leased semaphore is a number like any other counter, as in
+    /// Redisson.
     bool has_members(const lock_name&) const;
-    /// Stores a number under the name, as the number of free permits.
+    /// Stores the number of free permits of this semaphore.
     void put(const lock_name&, const kept_number&);
-    /// Removes a leased semaphore that has no held permits, and returns its number of permits.
-    /// Returns an empty result if there is no such semaphore.
+    /// Removes a leased semaphore without held permits, and returns its number of permits. Returns
+    /// nothing if there is no such semaphore.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -235,14 +231,13 @@ public:
 private:
     struct pool {
         std::int64_t free = 0;
-        microseconds ends_at = microseconds::max(); // expiry of the semaphore; maximum: no expiry
-        std::map<std::string, microseconds> held{}; // expiry of each held permit, by its id
-        // Ids of expired permits that are still to be removed.
+        microseconds ends_at = microseconds::max(); // expiry of the semaphore; maximum: never
+        std::map<std::string, microseconds> held{}; // expiry of each held permit, by id
+        // Ids of expired permits that must still be removed.
         std::set<std::string> over{};
     };
 
-    /// Makes expired permits free, and returns the semaphore. Returns null if there is no such
-    /// semaphore.
+    /// Frees expired permits, and returns the semaphore. Returns null if it does not exist.
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -254,14 +249,13 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters, with the settings and the draws of each limiter. A draw is one granted
-/// request, whose permits stay in use for one interval of the server's clock. Redisson also stores
-/// how many permits are left; this table computes that number from the draws. Thread safety: none;
-/// the server's mutex protects it.
+/// Table of rate limiters: the settings and the draws of each limiter. A draw is a granted request;
+/// it uses its permits for one interval of the server's clock. Redisson also stores the number of
+/// permits left; this table computes that number from the draws. Thread safety: none; the server's
+/// mutex protects it.
 class rate_table {
 public:
-    /// Client whose draws are added up. If all bytes are zero, the draws of all clients are added
-    /// up together.
+    /// Client whose draws are added up. All bytes zero: the draws of all clients are added up.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// Creates an empty object. The clock must outlive it.
@@ -269,14 +263,13 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Makes a draw (takes permits) if enough permits are left. Otherwise the verdict contains the
-    /// time until enough permits may be left. A repeated request takes no more permits while its
-    /// first draw still counts.
+    /// Draws permits if enough are left. Otherwise the verdict has the time until enough may be
+    /// left. A repeated request draws no more permits while its first draw still counts.
     count_verdict look(const counter_ask&);
-    /// Removes the draw that this request made.
+    /// Removes the draw of this request.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change in the role of a foreign program. The table does not remember this request.
+    /// Makes a change as another program would. Does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

@@ -141,7 +141,7 @@ std::string owner_beside(const ask& want) {
 }
 
 /// Returns whether the owner belongs to a holdfast client. Each reader of a holdfast client has a
-/// timer (the end of its hold); a reader of another program may have no timer.
+/// timer (the end of its hold); a reader of another program may have none.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -242,7 +242,7 @@ void shared_table::leave_mark(const ask& want) {
         waiting_[want.name.text] = {};
     waiting& all = waiting_[want.name.text];
     const microseconds until = clock_.now() + want.outlasts;
-    // Never shorten the expiry, because the other readers may have longer leases.
+    // Do not shorten the expiry: another writer may wait longer.
     all.ends_at = std::max(all.ends_at, until);
     all.head_start = std::max(all.head_start, want.head_start);
     all.marks.insert_or_assign(to_string(want.owner),
@@ -277,7 +277,7 @@ bool shared_table::renew(const hold& what, duration lease_time) {
     if (reader == held->readers.end())
         return false;
     if (lease_time == duration::zero() && clock_.is_over(reader->second))
-        return false; // this owner's hold has expired, but other owners keep the lock
+        return false; // this hold has expired, but other holds keep the lock
     reader->second = std::max(reader->second, clock_.end_of(lease_time));
     held->ends_at = std::max(held->ends_at, reader->second);
     return true;
@@ -492,8 +492,8 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, because this owner may never have been notified: a JVM that
-            // gives up after its own notification does not notify the waiter behind it.
+            // Notify the next owner, which may have missed its notification: a Redisson client that
+            // gives up after its notification does not notify the waiter behind it.
             told.push_back(next.owner);
         }
     }
@@ -514,9 +514,9 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Notify the next waiter even if this hold's lease has ended. That waiter may have sent its
-    // last request during an earlier hold with a longer lease. Without the notification it would
-    // sleep until the end of that lease.
+    // Notify the next waiter even if the lease of this hold has ended. That waiter may have sent
+    // its last request during an earlier hold with a longer lease, and would sleep until the end of
+    // that lease.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -579,8 +579,8 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
 }
 
 /// Returns the index of the first waiter that is `me` or has not expired. The caller must remove
-/// all waiters before that index. One request removes at most one JVM, and only if this JVM is the
-/// first waiter.
+/// all waiters before it. One request removes at most one Redisson client, which must be the first
+/// waiter.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -589,8 +589,8 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
     return i;
 }
 
-/// Removes the first `count` waiters, and begins the turn of the next waiter. It does not begin the
-/// turn of `me`, because `me` has sent the request that the server is executing now.
+/// Removes the first `count` waiters, and begins the turn of the waiter after them. If that waiter
+/// is `me`, begins no turn, because `me` sent the request that the server is executing.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -611,16 +611,16 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Compute the time anew instead of changing the old value. A JVM that gives up later then
-    // subtracts only its own wait from the new value, and a JVM that is removed subtracts nothing.
+    // Compute the time anew, not from the old value. A Redisson client that gives up later then
+    // subtracts only its own wait, and a removed one subtracts nothing.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter. A JVM gets its whole wait time, counted from the moment when
-/// the lock becomes free, but not more. Redisson's own sums may be too large: they contain the
-/// waits of all earlier waiters, and too little is subtracted when these waiters leave. A holdfast
-/// client stays in the queue at most for the time in its request. The request had added the time of
-/// the JVMs in front of it.
+/// Begins the turn of the next waiter. A Redisson client gets its whole wait, counted from when the
+/// lock becomes free, but not more. Redisson's sums may be too large: they contain the waits of all
+/// earlier waiters, of which too little is subtracted when these waiters leave. A holdfast client
+/// stays at most for the time in its request. Its request had added the waits of the Redisson
+/// clients in front of it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

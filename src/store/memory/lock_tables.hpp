@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the locks on a server: locks without a queue, read-write locks and fair locks. Their
-// entries expire by the server's clock (`server_clock`).
+// Tables of the locks on a server: locks without a queue, read-write locks and fair locks. Entries
+// expire by the server's clock (`server_clock`).
 #pragma once
 
 #include "store/remote/attempts.hpp"
@@ -26,8 +26,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// Clock of the server. It shows a date, as the clock of a real server does, but a client's clock
-/// does not. If code confuses the two clocks, its result is wrong by years, so tests fail.
+/// Clock of the server. It shows a date, unlike a client's clock, which has another zero point. If
+/// code mixes up the two clocks, its results are wrong by years, so that tests fail.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -47,7 +47,7 @@ public:
     }
     bool is_over(microseconds end) const { return end <= now(); }
 
-    /// Returns the time until `end`. The result is empty if `end` means "never".
+    /// Returns the time until `end`. Empty if `end` means "never".
     std::optional<duration> left(microseconds end) const {
         if (end == never)
             return std::nullopt;
@@ -73,8 +73,8 @@ private:
     double rate_ = 1.0;
 };
 
-/// Returns the entry with this name, or null. If the entry has expired (`ends_at`), removes it
-/// first.
+/// Returns the entry with this name, or null. Removes the entry first if it has expired
+/// (`ends_at`).
 template <typename Entries>
 typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
                                            const server_clock& clock) {
@@ -87,7 +87,7 @@ typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
     return nullptr;
 }
 
-/// Returns whether the owner that is given as text belongs to the same client as `owner`.
+/// Returns whether the owner in `text` belongs to the same client as `owner`.
 inline bool is_of_client(const std::string& text, const owner_id& owner) {
     const std::string one = to_string(owner);
     return text.starts_with(std::string_view{one}.substr(0, one.rfind(':') + 1));
@@ -97,20 +97,19 @@ using remote::verdict;
 
 struct verdict_on_look {
     verdict said{};
-    /// Remaining lease of the hold that keeps the lock busy, or of the other holds that share the
-    /// lock. Empty if the lease never expires.
+    /// Remaining lease of the holder that keeps the lock busy, or of the other holders that share
+    /// the lock. Empty if it never expires.
     std::optional<duration> left{};
-    std::uint64_t token = 0; ///< first token of the grant, if a fenced lock is granted
-    bool queued = false;     ///< true: the lock is busy, and the owner is in the queue
+    std::uint64_t token = 0; ///< if a fenced lock was granted: its first token
+    bool queued = false;     ///< true: the owner waits in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other = nullptr;
-    /// For a busy lock: true if the holder notifies waiters when it releases the lock.
+    /// If the lock is busy: whether the holder notifies waiters when it releases the lock.
     bool holder_tells = true;
 };
 
-/// Table of locks with a single owner and no queue. An expired lock is removed before each access.
+/// Table of locks with a single owner and no queue. Expired locks are removed before each access.
 /// Thread safety: none; the server's mutex protects it.
 class exclusive_table {
 public:
@@ -118,29 +117,29 @@ public:
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Takes the lock if it is free. If the owner already has the lock, grants it again; its lease
+    /// Takes the lock if it is free. If the owner already has the lock, grants it again: its lease
     /// then lasts at least `want.lease_time` from now.
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
-    /// Gives the hold to the owner `to`; see `lock_store::transfer`.
+    /// Transfers the hold to the owner `to`; see `lock_store::transfer`.
     bool transfer(const hold&, const owner_id& to, duration lease_time);
     /// Returns whether other clients wait for this spin lock. Each request of a waiter is recorded
     /// for this purpose.
     bool others_spin(const hold&) const;
-    /// Makes all holds of the owner's client end at the time `end` or later.
+    /// Extends all holds of the owner's client: they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. The result is empty if the lock is free.
+    /// Returns the state of the lock. Empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the remaining lease of this holder, or `duration::max()` if the lease never ends.
-    /// The result is empty if the owner does not hold the lock.
+    /// Returns the remaining lease of this holder, or `duration::max()` if it never ends. Empty if
+    /// the owner does not hold the lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
-    /// Takes the lock away from its holder, and gives it to `owner`.
+    /// Ends the present hold, and gives the lock to `owner`.
     void occupy(const lock_name&, std::string owner, duration lease_time);
-    bool erase(const lock_name&); ///< takes the lock away from its holder; false: the lock was free
+    bool erase(const lock_name&); ///< ends the present hold; false: the lock was free
     void clear();
     /// Makes this table a copy of the other table, with the same expiry times.
     void become(const exclusive_table& other) {
@@ -149,12 +148,11 @@ public:
         spinners_ = other.spinners_;
     }
 
-    /// Returns the token of the current hold. Returns 0 if the hold has no token or a block of
-    /// several tokens. In a block, there is one token for each local owner to which the client may
-    /// hand the lock over.
+    /// Returns the token of the current hold. Returns 0 if the hold has no token, or has several
+    /// tokens (one for each owner to which its client may hand the lock over).
     std::uint64_t token(const lock_name&) const;
-    /// Returns the greatest token that was granted, or reserved for grants, even if the lock does
-    /// not exist any more. Returns 0 if no token was granted.
+    /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
+    /// more. Returns 0 if there was none.
     std::uint64_t last_token(const lock_name&) const;
 
 private:
@@ -173,20 +171,20 @@ private:
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
     using client = std::array<std::uint8_t, 16>;
-    // Time until which each waiter of a spin lock is remembered, by lock name and client.
+    // When each waiter of a spin lock is forgotten, by lock name and client.
     std::map<std::string, std::map<client, microseconds>> spinners_;
 };
 
 /// Outcome of a release of a read-write lock.
 struct left_verdict {
     bool was_ours = false;
-    bool is_told = false; ///< true: waiters are notified
+    bool is_told = false; ///< true: the waiters are notified
 };
 
-/// Table of read-write locks, with the same data as Redisson and the Lua scripts. The lease of a
-/// lock is the longest lease of its holds. Each reader also has a timer of its own. A reader whose
-/// timer has ended is dead; the next writer or the last reader removes it. Thread safety: none; the
-/// server's mutex protects it.
+/// Table of read-write locks, with the same data as in Redisson and the Lua scripts. The lease of a
+/// lock is the longest lease of its holds. Each reader also has a timer. A reader whose timer has
+/// ended is dead: the next writer or the last reader removes it. Thread safety: none; the server's
+/// mutex protects it.
 class shared_table {
 public:
     /// Creates an empty object. The clock must outlive it.
@@ -195,30 +193,30 @@ public:
 
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
-    /// Returns the remaining time of this owner's hold. The result is empty if the owner does not
-    /// hold the lock, or if its hold does not expire.
+    /// Returns the remaining time of this owner's hold. Empty if the owner does not hold the lock,
+    /// or if the hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
-    /// Gives the write hold to the owner `to`; see `lock_store::transfer`.
+    /// Transfers the write hold to the owner `to`; see `lock_store::transfer`.
     bool transfer_write(const hold&, const owner_id& to, duration lease_time);
-    /// Makes all holds of the owner's client end at the time `end` or later.
+    /// Extends all holds of the owner's client: they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. The result is empty if the lock is free.
+    /// Returns the state of the lock. Empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
-    // Returns the owners of the lock, for reports. Call it only if the lock is held.
+    // Returns the owners of a held lock, for reports.
     std::vector<lock_owner> owners(const lock_name&) const;
     std::vector<lock_waiter> waiting_writers(const lock_name&) const;
 
     /// Gives the lock to `owner` as a reader or a writer (`kind`). Holders of the other kind lose
-    /// the lock.
+    /// it.
     void occupy(const lock_name&, const std::string& owner, lock_kind kind, duration lease_time);
     /// Ends the hold of `owner`. Returns false if this owner does not hold the lock.
     bool vacate(const lock_name&, const std::string& owner);
-    /// Shortens the timers of all readers and the lease of the lock, so that they end after
-    /// `lease_time`. Returns false if the lock has no readers.
+    /// Shortens the timers of all readers and the lease of the lock to `lease_time`. Returns false
+    /// if the lock has no readers.
     bool cut_readers(const lock_name&, duration lease_time);
     bool erase(const lock_name&); ///< false: the lock was free
     void clear();
@@ -233,8 +231,8 @@ private:
         std::map<std::string, microseconds> readers{}; // end of each reader's timer
         microseconds ends_at{};
     };
-    /// Mark of a waiting writer: its expiry, and the read hold that the writer upgrades, if any.
-    /// The mark keeps new readers out.
+    /// Mark of a waiting writer, which keeps new readers away: its expiry, and the read hold that
+    /// the writer upgrades, if any.
     struct mark {
         microseconds until{};
         std::string beside{};
@@ -266,9 +264,9 @@ private:
     std::map<std::string, waiting> waiting_;
 };
 
-/// Queues of fair locks, in the form that lock_fair.lua and release_fair.lua use. The holds are in
-/// the table of locks. A holdfast client stays in the queue for some time after its owner's last
-/// request. A JVM sends no request until it is notified, so its time in the queue is limited only
+/// Queues of fair locks, with the same data as lock_fair.lua and release_fair.lua. The holds are in
+/// the table of locks. A holdfast client stays in the queue for some time after its last request. A
+/// Redisson client sends no request until it is notified. So its time in the queue is limited only
 /// from the beginning of its turn. Thread safety: none; the server's mutex protects it.
 class fair_table {
 public:
@@ -283,23 +281,23 @@ public:
     /// must be notified to `told`.
     verdict_on_look look(const ask&, owners& told);
 
-    /// Ends the hold of the owner, or removes the owner from the queue. Returns false if the owner
-    /// did not hold the lock.
+    /// Ends the owner's hold, or removes the owner from the queue. Returns false if the owner did
+    /// not hold the lock.
     bool release(const hold&, owners& told);
 
-    /// Returns the owners to notify after the lock was taken away from its holder.
+    /// Returns the owners to notify after the lock was released by force.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
-    /// Makes `known` the same as `waiting()`. Returns whether it was different.
+    /// Stores the result of waiting() in `known`. Returns whether `known` has changed.
     bool read_waiting(const lock_name&, owners& known) const;
     /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Simulates a JVM that asks for the lock or queues for it, with the times that Redisson
-    // calculates. Returns true if the JVM got the lock.
+    // Asks for the lock, or queues for it, as a Redisson client does, with the times that Redisson
+    // computes. Returns true if the client got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
-                                  duration lease); ///< true: the JVM has the lock
+                                  duration lease); ///< true: the client got the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
 
     void clear() {
@@ -319,8 +317,8 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        /// How long the waiter stays in the queue after its last request. For a JVM: its whole wait
-        /// time.
+        /// How long the waiter stays in the queue after its last request. A Redisson client stays
+        /// its whole wait.
         duration lasts;
         bool is_ours;
     };

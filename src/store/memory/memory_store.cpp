@@ -40,7 +40,8 @@ std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::
     return some;
 }
 
-/// Returns an attempt with this verdict. Its times, clock and confirmation come from the reply.
+/// Returns an attempt with this verdict, and with the times, the clock and the confirmation of the
+/// reply.
 template <typename T>
 remote::attempt attempt_of(reply<T> got, verdict said) {
     remote::attempt outcome;
@@ -80,7 +81,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // Copy the holds, because the caller may not exist any more when the request arrives.
+    // Copy the holds: the caller may not exist any more when the request arrives.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
@@ -90,7 +91,7 @@ asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_o
         server_connection_->is_by_session() ? server_connection_->session_time() : how.lease_time;
     sent_request asked{{verb::renew, holds.front().name.text, holds, how.lease_time},
                        how.elsewhere};
-    if (how.lease_time > duration::zero()) // a request that extends nothing needs no confirmation
+    if (how.lease_time > duration::zero()) // only an extension of a lease needs a confirmation
         asked.replicas = holds.front().replicas;
     const fate f = server_connection_->decide(asked);
     const std::vector<std::size_t> allowed = places_allowed(holds.size(), f.denied_holds);
@@ -143,8 +144,8 @@ asio::awaitable<answer> memory_locks::transfer(hold what, owner_id to, duration 
                                          std::move(send));
 }
 
-/// Sends a transfer as a request of the new owner. For the functions that inject faults, it is an
-/// attempt to acquire the lock (`verb::look`).
+/// Sends a transfer as a request of the new owner. For fault functions, the request is an attempt
+/// to acquire the lock (`verb::look`).
 asio::awaitable<remote::attempt> memory_locks::transfer_by(time_point deadline, const hold& what,
                                                            const ask& wanted) {
     const hold& who = wanted;
@@ -276,13 +277,13 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
     co_return found;
 }
 
-// Waiter of one client for one lock. It requests the lock, subscribes to the releases, and requests
-// the lock again. After that, it sleeps and requests the lock in a loop.
+// A waiter asks for the lock, subscribes to its releases, and asks again. Then it repeats: sleep,
+// and ask again.
 
 namespace {
 
 /// Time in ms that a waiter adds to the end of the holder's lease. A request at the exact end of
-/// the lease could come too early, and would then be repeated without pauses.
+/// the lease could come too early, and would then be repeated without a pause.
 constexpr duration after_the_end{1};
 
 } // namespace
@@ -465,7 +466,7 @@ remote::attempt counter_place::attempt_from(reply<count_verdict> got) const {
     fail_if_refused(said.refused);
     remote::attempt outcome = attempt_of(std::move(got), said.said);
     outcome.left = said.left;
-    if (!is_told()) // the rate may be raised, or permits may be returned, without a notification
+    if (!is_told()) // free permits may appear without a notification
         outcome.left = std::min(outcome.left.value_or(duration::max()), context_.poll_bound);
     return outcome;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store of one client, on a server in the same process. The store consists of a lock store, a
-// counter store and an inspector. The file also has the waiters for locks and for counters.
+// Store of one client, on a server in the same process: the lock store, the counter store and the
+// inspector. Also the waiters for locks and for counters.
 #pragma once
 
 #include "store/memory/connection.hpp"
@@ -16,14 +16,12 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: it is empty or too long. Returns an empty result if the
-/// name is allowed.
+/// Returns why the name is not allowed: it is empty or too long. Empty if the name is allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
 public:
-    /// Creates the store. `context` must outlive the store and every `place` (waiter) that the
-    /// store makes.
+    /// Creates the store. `context` must outlive the store and all its waiters.
     memory_counters(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context} {}
@@ -47,7 +45,7 @@ private:
     const store_context& context_;
 };
 
-/// Waiter for a counter. It keeps the subscription and the state of the attempts of one request.
+/// Waiter for a counter. It has the subscription, and the state of one request's attempts.
 class counter_place final : public place {
 public:
     /// Creates the waiter. `context` and `wake` must outlive it.
@@ -63,8 +61,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. Waiters of a rate limiter are not notified, because
-    /// the reply tells them when to ask again.
+    /// Returns whether waiters are notified. Waiters of a rate limiter are not: the reply says when
+    /// to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     remote::attempt attempt_from(reply<count_verdict>) const;
@@ -73,7 +71,7 @@ private:
     std::shared_ptr<server_connection> server_connection_;
     const store_context& context_;
     const counter_ask want_;
-    const ask in_time_; ///< the same request as `want_`, in the form that `attempts_` needs
+    const ask in_time_; ///< copy of `want_` in the form that `attempts_` needs
     alarm& wake_;
     remote::attempts attempts_;
     std::unique_ptr<subscriber> subscriber_;
@@ -81,8 +79,7 @@ private:
 
 class memory_locks final : public lock_store {
 public:
-    /// Creates the store. `context` must outlive the store and every `place` (waiter) that the
-    /// store makes.
+    /// Creates the store. `context` must outlive the store and all its waiters.
     memory_locks(std::shared_ptr<server_connection> way, const store_context& context)
         : server_connection_{std::move(way)}
         , context_{context}
@@ -189,8 +186,7 @@ private:
     memory_wishes wishes_;
 };
 
-/// Waiter for one lock of any kind. It keeps the subscription and the state of one owner's
-/// attempts.
+/// Waiter for one lock of any kind. It has the subscription, and the state of one owner's attempts.
 class lock_place final : public place {
 public:
     /// Creates the waiter. `context` and `wake` must outlive it.

@@ -130,7 +130,7 @@ void server_group::forget(std::uint64_t told) {
     listeners_.erase(told);
 }
 
-// Functions for replication, for a machine that is a primary with replicas, or a replica.
+// Replication on one machine, which is a primary with replicas, or a replica.
 
 void server_state::wrote() {
     ++writes_;
@@ -142,8 +142,8 @@ void server_state::wrote() {
         each->send(writes_, copy, clock_.clients_now());
 }
 
-/// Applies the data that have arrived from the primary. From then on, this machine's own clock
-/// decides when the data expire.
+/// Applies the data that have arrived from the primary. After that, this machine's own clock
+/// decides when they expire.
 void server_state::catch_up() {
     if (!follows_)
         return;
@@ -164,7 +164,7 @@ void server_state::be_primary() {
     follows_->cut(clock_.clients_now());
     follows_.reset();
     is_primary_ = true;
-    forgets_before_ = clock_.clients_now(); // grants of the old primary may not have arrived
+    forgets_before_ = clock_.clients_now(); // grants of the old primary may be missing here
 }
 
 void server_state::follow(std::shared_ptr<stream> from) {

@@ -14,13 +14,13 @@
 
 namespace holdfast::memory {
 
-/// Group of machines: a primary and its replicas. Thread safety: any thread may call any member.
+/// Group of machines: a primary and its replicas. Thread safety: any thread may call any function.
 class server_group {
 public:
     using machine = std::shared_ptr<server_state>;
     struct announcement {
         machine primary;
-        std::uint64_t term = 0; ///< number that grows with each announcement of a primary
+        std::uint64_t term = 0; ///< grows with each announcement of a primary
     };
     using listener = std::function<void(const announcement&)>;
 
@@ -28,11 +28,10 @@ public:
 
     machine primary() const;
     std::size_t primary_number() const;
-    /// Returns the machine with this number. Throws `std::out_of_range` if there is no such
-    /// machine.
+    /// Returns the machine with this number. Throws `std::out_of_range` if there is none.
     machine at(std::size_t number) const;
 
-    // Functions of `memory::server`, where their comments are.
+    // Functions of `memory::server`; their comments are there.
     void replicate(std::size_t count, duration lag);
     void keep_by_session(duration session_time);
     void set_lag(std::size_t replica, duration);
@@ -42,8 +41,8 @@ public:
     void announce(std::size_t);
     void restart_empty(std::size_t);
 
-    /// Returns whether the group ever had a replica. Without replicas every write is confirmed at
-    /// once.
+    /// Returns whether the group has ever had a replica. Without replicas, each write is confirmed
+    /// at once.
     bool has_replicas() const;
 
     duration session_time() const; ///< length of a session; zero: holds have their own leases
@@ -60,8 +59,7 @@ private:
     const std::function<time_point()> clients_clock_;
     mutable std::mutex mutex_;
     std::vector<machine> machines_;
-    // For each machine, the stream of data that it receives from its primary. Null if the machine
-    // has no primary.
+    // The stream from which each machine gets its data. Null if the machine has no primary.
     std::vector<std::shared_ptr<stream>> streams_;
     duration lag_{};
     duration session_time_{};

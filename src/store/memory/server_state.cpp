@@ -299,7 +299,7 @@ std::optional<holding> server_state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns the kind that uses the name, as text for messages. Returns null if the name is free.
+/// Returns the kind that uses the name, as text for messages, or null if the name is free.
 const char* server_state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -314,9 +314,9 @@ const char* server_state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// Returns the kind that uses the name, as text for messages, if this kind is not `wanted`. A
-/// number may be a semaphore, a latch, or a leased semaphore of which no permit is held. The server
-/// cannot tell these three apart, as on Redis.
+/// Returns the kind that uses the name, as text for messages, if it is not `wanted`. A number may
+/// be a semaphore, a latch, or a leased semaphore without held permits. As on Redis, the server
+/// cannot tell these three apart.
 const char* server_state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
     if (!there || std::string_view{there} == wanted)
@@ -412,7 +412,7 @@ forced_verdict server_state::force(const lock_name& name, const std::string& onl
     if (comes_late(deadline))
         return {.late = true};
     const std::optional<holding> held = holding_of(name);
-    const bool is_number = may_be_token(name); // the number may be a semaphore instead
+    const bool is_number = may_be_token(name); // it may be a semaphore instead
     const char* const there = is_number ? words_for(lock_kind::token) : what_is_there(name);
     if (!there)
         return {};
@@ -546,7 +546,7 @@ bool server_state::stranger_releases(const lock_name& name, const std::string& o
     if (!had_it && !has_.shared.vacate(name, owner))
         return false;
     tell(name);
-    tell(name, has_.fair.next(name)); // a JVM also notifies after it released a fair lock
+    tell(name, has_.fair.next(name)); // after a fair lock, Redisson notifies, too
     return true;
 }
 
@@ -681,8 +681,8 @@ change_verdict server_state::change(const counter_change& what,
     return outcome;
 }
 
-/// Notifies waiters of a counter. When a latch opens, all its waiters are notified. A semaphore's
-/// waiter is notified only if enough permits for its request are free.
+/// Notifies waiters of a counter. When a latch opens, notifies all its waiters. Notifies a
+/// semaphore's waiter only if enough permits for its request are free.
 void server_state::tell_of_count(const lock_name& name, counter_kind kind,
                                  std::int64_t available) const {
     const auto [first, last] = subscribers_.equal_range(channel_of(name, kind).text);
@@ -749,8 +749,8 @@ verdict_on_look server_state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the number with this name to the table of leased semaphores while a request about leased
-/// permits is executed. The number stays in that table only if permits are held afterwards.
+/// Moves the number with this name to the table of leased semaphores, while a request about leased
+/// permits is executed. The number stays there only if permits are held afterwards.
 void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one machine of a memory::server. The class is the model of a real server: the scripts of
-// the Redis store behave in the same way, and one conformance suite tests both. A primary sends its
+// State of one machine of a memory::server. It is the model of a real server: the scripts of the
+// Redis store behave in the same way, and one conformance suite tests both. A primary sends its
 // data to each replica through a `stream`.
 #pragma once
 
@@ -24,14 +24,14 @@
 
 namespace holdfast::memory {
 
-/// Wish that is stored for the owners of a lock.
+/// Wish for the owners of a lock: a request to release it soon.
 struct stored_wish {
     wish what;
     std::vector<std::string> owners;
     microseconds ends_at{};
 };
 
-/// All data of a server. Expiry times are times of the primary's clock; a replica receives them
+/// All data of a server. Expiry times are times of the primary's clock; replicas store them
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// Creates an empty object. The clock must outlive it.
@@ -77,9 +77,9 @@ struct tables {
     std::map<std::string, stored_wish> wishes{}; ///< latest wish for each name
 };
 
-/// Stream of data from a primary to one replica. The primary sends a full copy after each write, in
-/// order. Each copy arrives after the time `lag`, and the primary learns of the arrival after the
-/// same time again. Thread safety: any thread may call any member.
+/// Stream of data from a primary to one replica. After each write, the primary sends a full copy,
+/// which arrives after the time `lag`. After the same time again, the primary learns that the copy
+/// has arrived. Copies arrive in order. Thread safety: any thread may call any function.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -87,26 +87,24 @@ public:
     explicit stream(duration lag)
         : lag_{lag} {}
 
-    // Sends a copy of the data. The primary calls this after each write. `write` is the number of
-    // that write.
+    // Sends a copy of the data after the write with this number.
     void send(std::uint64_t write, copy, time_point now);
-    /// Returns the number of the last write that has arrived, as far as the primary knows. The
-    /// result is empty if no copy is confirmed yet.
+    /// Returns the number of the last write that the primary knows to have arrived. Empty if there
+    /// is none yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns the next time at which the result of `confirmed` may grow, or `time_point::max()` if
+    /// Returns the next time at which the result of confirmed() may grow, or `time_point::max()` if
     /// no copy is on its way.
     time_point next_confirmation(time_point now);
 
-    /// Returns the latest copy that has arrived, for the replica. Returns null if no copy has
-    /// arrived since the last call.
+    /// Returns the latest copy that has arrived since the last call, or null if there is none.
+    /// Called by the replica.
     copy take_arrived(time_point now);
-    /// Returns the number of the last write that has arrived. The result is empty if no copy has
-    /// arrived yet.
+    /// Returns the number of the last write that has arrived. Empty if none has arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
-    void set_lag(duration); ///< sets the lag of later copies; no copy overtakes an earlier copy
+    void set_lag(duration); ///< sets the lag of later copies; no copy overtakes another
     bool is_cut();
-    /// Ends the stream permanently. Copies and confirmations on their way are lost.
+    /// Ends the stream for ever. Copies and confirmations on their way are lost.
     void cut(time_point now);
     void pause(time_point now); ///< stops deliveries, because the replica is stopped
     void go_on(time_point now);
@@ -122,7 +120,7 @@ private:
 
     std::mutex mutex_;
     duration lag_;
-    std::deque<parcel> under_way_; // copies whose arrival is not known to the primary
+    std::deque<parcel> under_way_; // copies without a confirmation at the primary
     std::optional<std::uint64_t> arrived_, confirmed_;
     copy latest_;
     time_point last_arrival_ = time_point::min();
@@ -132,16 +130,16 @@ private:
 
 class subscriber;
 
-/// Record of one request about a counter, for the simulator. Exactly one of the three pointers is
-/// set.
+/// Record of one request about a counter, for the simulator. One of the three pointers is set.
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    /// Set if the request is a change. In a change by a foreign program, the request number is 0.
+    /// Set if the request is a change. For a change by another program, the number of the request
+    /// is 0.
     const counter_change* changed = nullptr;
-    /// Value before and after the request. For a semaphore or a latch, it is the stored number. For
-    /// a leased semaphore, it is the number of all permits, held and free. Empty if there is no
-    /// such counter, or if it is a rate limiter.
+    /// Value before and after the request: for a semaphore or a latch, the stored number; for a
+    /// leased semaphore, the number of held and free permits. Empty if there is no such counter, or
+    /// if it is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
     bool granted = false; ///< true: permits were taken, or the change was made
@@ -150,13 +148,12 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// If another kind of lock or counter uses the name: that kind, as text for messages. Otherwise
-    /// null.
+    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
     const char* other = nullptr;
     forced what{};
 };
 
-/// One machine: a primary or a replica. Thread safety: any thread may call any member.
+/// One machine: a primary or a replica. Thread safety: any thread may call any function.
 class server_state {
 public:
     explicit server_state(std::function<time_point()> clients_clock, std::size_t number = 0);
@@ -168,8 +165,8 @@ public:
 
     // Functions that execute requests of clients.
 
-    /// Makes an attempt to take a lock. Refuses the request as late if `deadline`, a time of this
-    /// server's clock, has passed.
+    /// Tries once to take a lock. Refuses the request as late if this server's clock has passed
+    /// `deadline`.
     verdict_on_look look(const ask&, std::optional<microseconds> deadline);
     struct renewed {
         bool is_held = false;
@@ -178,21 +175,19 @@ public:
     std::vector<renewed> renew(const std::vector<hold>&, duration lease_time);
     release_answer release(const hold&);
     static bool transfers(lock_kind) noexcept;
-    /// Gives a hold to the owner `to` (`lock_store::transfer`). The verdict is `busy` if neither
-    /// owner holds the lock. `deadline` is the time on this server's clock after which the request
-    /// is refused as late.
+    /// Transfers a hold to the owner `to` (`lock_store::transfer`). The verdict is `busy` if
+    /// neither of the two owners holds the lock. Refuses the request as late if this server's clock
+    /// has passed `deadline`.
     verdict transfer(const hold&, const owner_id& to, duration lease_time,
                      std::optional<microseconds> deadline);
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the lock with this name. The result is empty if the lock is free or the name is not
-    /// a lock.
+    /// Returns the lock with this name. Empty if the lock is free or the name is not a lock.
     std::optional<holding> lock_at(const lock_name&) const;
-    /// Returns the remaining lease of the single holder of a lock, or `duration::max()` if the
-    /// lease never ends. The result is empty if this owner does not hold the lock, or if the lock
-    /// is a read-write lock.
+    /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if it never
+    /// ends. Empty if this owner does not hold the lock, or if it is a read-write lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
-    /// Ends a lock by force (`inspector::force_release` and `force_kind`). `deadline` is the time
-    /// on this server's clock after which the request is refused as late.
+    /// Ends a lock by force (`inspector::force_release` and `force_kind`). Refuses the request as
+    /// late if this server's clock has passed `deadline`.
     forced_verdict force(const lock_name&, const std::string& only_from, std::optional<lock_kind>,
                          std::optional<microseconds> deadline);
     std::uint64_t last_token(const lock_name&) const;
@@ -202,16 +197,16 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// If another kind of lock or counter uses the name: that kind, as text for messages.
-        /// Otherwise null.
+        /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise
+        /// null.
         const char* other = nullptr;
     };
-    /// Stores a wish for the present owners of a lock; see `wish_store`.
+    /// Stores a wish, which asks the present owners of a lock to release it soon; see `wish_store`.
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
-    // Functions that execute requests about counters. `deadline` is the time after which a request
-    // is refused as late. `memory` is the time for which the server remembers the answer.
+    // Functions that execute requests about counters. A request after `deadline` is refused as
+    // late. `memory` is how long the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
@@ -220,61 +215,59 @@ public:
                                   const rate_table::drawer& client) const;
     counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
                                const rate_table::drawer& client) const;
-    /// Returns the value of a semaphore or a latch. For a leased semaphore, it is the number of all
-    /// permits, held and free. The result is empty if there is no such counter.
+    /// Returns the value of a semaphore or a latch. For a leased semaphore, returns the number of
+    /// held and free permits. Empty if there is no such counter.
     std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// If another kind of lock or counter uses the name, returns that kind as text for messages.
+    /// Returns the kind that uses the name, as text for messages, if the name has another kind.
     /// Otherwise returns null.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
 
-    /// Records that the client has sent a request. From now on, all holds of the client last at
-    /// least `session_time`.
+    /// Records a request of the client. From now on, all holds of the client last at least for
+    /// `session_time`.
     void prolong_session(const std::array<std::uint8_t, 16>& client, duration session_time);
 
-    /// Returns the identifier of this simulated machine. No other machine of the process has the
-    /// same identifier.
+    /// Returns the identifier of this machine, which no other machine of the process has.
     const std::string& id() const noexcept { return id_; }
-    /// Returns the time (on the clients' clock) before which changes may be forgotten.
-    /// `time_point::min()`: the machine has forgotten nothing.
+    /// Returns the time (of the clients' clock) before which changes may have been lost.
+    /// `time_point::min()`: none was lost.
     time_point forgets_before() const;
 
-    // Functions for replication (replicas.cpp). Every request that changes data is a write.
+    // Functions for replication (replicas.cpp). Each request that changes data is a write.
     bool is_primary() const;
     /// Makes this machine a primary, with the data that have arrived so far.
     void be_primary();
-    std::uint64_t demotions() const;      ///< how many times the machine stopped being the primary
+    std::uint64_t demotions() const;      ///< how often the machine stopped being the primary
     void follow(std::shared_ptr<stream>); ///< makes this machine a replica; it keeps its data
-    /// Adds a replica. The primary first sends all its data to the replica, and then each write.
+    /// Adds a replica. Sends it all data first, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
     unsigned confirmed(std::uint64_t write) const;
-    /// Returns the time of the next confirmation, or `time_point::max()` if no confirmation is
+    /// Returns the time of the next confirmation by a replica, or `time_point::max()` if none is
     /// expected.
     time_point next_confirmation() const;
-    /// Returns the number of the primary's last write that this replica has; it then has all
-    /// earlier writes, too. The result is empty if the machine follows no primary, or if the first
-    /// copy has not arrived yet.
+    /// Returns the number of the primary's last write that this replica has. Empty if the machine
+    /// follows no primary, or if no copy has arrived yet.
     std::optional<std::uint64_t> received() const;
 
-    // Returns whether the machine is stopped. A stopped machine executes nothing. After it is
-    // resumed, it executes all requests that arrived.
+    // A stopped machine executes nothing. After resume(), it executes all requests that have
+    // arrived.
     bool stands_still() const;
     void stop();
     void resume();
-    /// Runs the given function now if the machine is not stopped. If the machine is stopped,
-    /// resume() runs the function later, on the thread that calls resume().
+    /// Runs the function now or, if the machine is stopped, when resume() is called, on the thread
+    /// that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
     void add(subscriber&);
     void remove(subscriber&);
 
-    // Functions with which tests change the state of the machine.
+    // Functions with which tests change the machine.
     void step_clock(duration);
     void set_clock_rate(double);
     void forget_all();
@@ -285,29 +278,28 @@ public:
     std::size_t held_count() const;
     std::size_t listener_count() const;
 
-    // Changes that a test makes in the role of a foreign program. The server does not remember
-    // these requests.
+    // Changes that a test makes as another program would. The server does not remember these
+    // requests.
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called for each request about a counter, except late requests. The
-    /// function runs with the mutex held, so it must not call the server.
+    /// Sets a function that is called for each request about a counter that is not late. It is
+    /// called with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
-    // Simulates a JVM that waits in the queue of a fair lock, with the times that Redisson
-    // computes.
+    // Queues for a fair lock as a Redisson client does, with the times that Redisson computes.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    /// Sets Redisson's fairLockWaitTimeout: how long a JVM waits in a queue.
+    /// Sets Redisson's fairLockWaitTimeout: how long a Redisson client waits in a queue.
     void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. The
-    /// number does not grow when a lease or an entry only expires.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. It
+    /// does not grow when a lease or an entry expires.
     std::uint64_t changes() const;
 
 private:
@@ -371,18 +363,18 @@ private:
     std::function<void(const count_record&)> keeps_record_;
 };
 
-/// Returns the channel on which waiters of a lock are notified. Each waiter of a fair lock has its
-/// own channel. Any other lock has one channel for all its waiters.
+/// Returns the channel that notifies waiters of a lock. Each waiter of a fair lock has its own
+/// channel. Another lock has one channel for all waiters.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Returns the channel for waiters of a counter. A message there says that permits are free or that
-/// the latch is open.
+/// Returns the channel that notifies waiters of a counter that permits are free or that the latch
+/// is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});
 }
-/// Returns the channel on which the server notifies the holders of a wish.
+/// Returns the channel that notifies the holders of a lock of a wish.
 inline lock_name wish_channel(const lock_name& name) {
     return lock_name{"holdfast_asked:" + name.text};
 }

@@ -19,7 +19,7 @@
 
 namespace holdfast::memory {
 
-/// Friend of `server` that returns its private members.
+/// Friend of `server` that gives access to its private members.
 struct test_access {
     static const std::shared_ptr<server_group>& machines(const server& at) { return at.group_; }
 };
@@ -66,32 +66,32 @@ inline std::size_t listener_count(const server& at) {
     return primary_state(at)->listener_count();
 }
 
-/// Simulates the renewal of a read hold by a JVM with Redisson before 4.4. After this call, the
-/// lock and the holds of all readers expire after `lease`. Returns false if there are no readers.
+/// Simulates a Redisson client before 4.4 that renews its read hold: the lock and the holds of all
+/// readers then expire after `lease`. Returns false if there are no readers.
 inline bool cut_readers(server& at, const lock_name& name, duration lease) {
     return primary_state(at)->cut_readers(name, lease);
 }
-/// Requests a fair lock in the name of a JVM. Returns true if the JVM gets the lock, for `lease`.
-/// Returns false if the JVM waits in the queue. The JVM tries again only when the test calls this
-/// function again.
+/// Requests a fair lock as a Redisson client. Returns true if the client gets the lock, for
+/// `lease`. Returns false if the client waits in the queue; it tries again only when the test calls
+/// this function again.
 inline bool queue_stranger(server& at, const lock_name& name, duration lease) {
     const std::shared_ptr<server_state> primary = primary_state(at);
     return primary->stranger_takes_or_queues(name, "foreign", primary->stranger_waits(), lease);
 }
 
-/// Adds permits to a semaphore, as a program without holdfast would do, and notifies the waiters. A
-/// negative amount takes permits away. If the semaphore does not exist, this function creates it.
+/// Adds permits to a semaphore, as another program would, and notifies the waiters. A negative
+/// amount takes permits away. Creates the semaphore if it does not exist.
 inline void add_to_counter(server& at, const lock_name& name, std::int64_t amount) {
     const counter_verb verb = amount < 0 ? counter_verb::take_back : counter_verb::add;
     primary_state(at)->stranger_changes(
         {name, {}, counter_kind::semaphore, verb, std::abs(amount)});
 }
-/// Counts a latch down in the name of a foreign client. Waiters are notified.
+/// Counts a latch down, as another program would, and notifies the waiters.
 inline void count_down(server& at, const lock_name& name, std::int64_t by = 1) {
     primary_state(at)->stranger_changes(
         {name, {}, counter_kind::latch, counter_verb::count_down, by});
 }
-/// Returns the value of a counter. The result is empty if the counter does not exist.
+/// Returns the value of a counter. Empty if the counter does not exist.
 inline std::optional<std::int64_t> counter(const server& at, const lock_name& name) {
     const counter_state found =
         primary_state(at)->inspect_counter(name, counter_kind::semaphore, {});
