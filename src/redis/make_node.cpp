@@ -9,7 +9,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Longest pause between two attempts to connect, if another server can take over (Sentinels, a
+/// Longest pause between two attempts to connect if another server can take over (Sentinels, a
 /// cluster).
 constexpr duration backoff_most{250};
 

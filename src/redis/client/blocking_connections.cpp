@@ -56,9 +56,8 @@ blocking_connection::~blocking_connection() {
 bool blocking_connection::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // Received bytes that belong to no request mean that the connection cannot be used any more.
-    // With TLS, however, such bytes are normal, because the server sends TLS records between
-    // replies.
+    // If bytes arrived although no reply is expected, the connection cannot be used any more. With
+    // TLS, such bytes are normal: the server sends TLS records between replies.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
            (size < 0 ? would_block() : size > 0 && (session_ || owes()));
@@ -90,7 +89,7 @@ reply blocking_connection::ask(runtime::inline_call& caller, request& asked) {
 }
 
 void blocking_connection::confirm(reply& said, const reply& confirmation) {
-    broken_ = true; // stays true if the check below throws
+    broken_ = true; // stays true if the next line throws
     require_confirmation(confirmation);
     broken_ = false;
     if (confirmation.type == reply::kind::error)
@@ -126,7 +125,7 @@ void blocking_connection::exchange(runtime::inline_call& caller, duration timeou
     std::rethrow_exception(failed);
 }
 
-/// Stores the reply, with its times, in the request to which the reply belongs.
+/// Stores the reply in its request, together with its times.
 void blocking_connection::finish(request& asked, reply& said, time_point sent_at) {
     if (said.type == reply::kind::error)
         note_demotion(said);
@@ -142,8 +141,8 @@ void blocking_connection::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Writes the request and reads its reply. The function runs outside the client's monitor (the mutex
-// of the client), so it uses only the members of this blocking connection.
+// Writes the request and reads its reply. Runs outside the client's monitor (the mutex of the
+// client), so it uses only the members of this connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -182,8 +181,8 @@ void blocking_connection::collect() {
               (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
-/// Gives the replies in `early_` (replies that were read but not yet given to their requests) to
-/// these requests, in the order in which the requests were sent.
+/// Passes the replies in `early_`, which were read before their requests could get them, to these
+/// requests. The order is that in which the requests were sent.
 void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
@@ -277,9 +276,8 @@ blocking_connections::blocking_connections(std::shared_ptr<node_context> context
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free blocking connection that was used most recently, so that the other blocking
-/// connections become idle and can be closed. Then reads the replies that have arrived late on the
-/// borrowed connection.
+/// Borrows the free connection that was used most recently, so that the others become idle and can
+/// be closed. Then reads the late replies that have arrived on it.
 blocking_connection* blocking_connections::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -289,7 +287,7 @@ blocking_connection* blocking_connections::borrow() {
         ask_for_one_more();
         return nullptr;
     }
-    if (!best->line->alive()) { // the other blocking connections are probably dead too
+    if (!best->line->alive()) { // probably the other connections are dead, too
         std::erase_if(all_, [](const entry& each) { return !each.lent && !each.line->alive(); });
         return nullptr;
     }
@@ -327,7 +325,7 @@ asio::awaitable<void> blocking_connections::open(std::shared_ptr<blocking_connec
     if (self->closed_)
         co_return;
     const time_point now = self->context_->home.time.now();
-    if (why) { // meanwhile the shared connection serves the calls; it reports the error
+    if (why) { // the shared connection serves the calls and reports it
         self->not_before_ = net::later(now, self->backoff_.next(self->context_->home.random()));
         co_return;
     }
@@ -381,8 +379,8 @@ void blocking_connections::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Checks in the background for replies that are missing too long, because a thread that waits on a
-/// blocking connection cannot check this itself.
+/// Checks in the background for replies that are missing too long. A thread that waits for a reply
+/// on a connection cannot check this itself.
 asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -395,9 +393,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns the start of the longest present wait for a reply on any blocking connection. A
-/// connection that a call uses waits since the call borrowed it. Any other connection waits since
-/// its oldest request without a reply was sent.
+/// Returns the start of the longest present wait for a reply. A connection that a call uses waits
+/// since the call borrowed it. Any other connection waits since its oldest request without a reply
+/// was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -412,8 +410,8 @@ std::optional<time_point> blocking_connections::owed_since() const {
     return first;
 }
 
-// Only marks the blocking connections. sweep_soon() ends them later, because the caller may be
-// iterating over them now.
+// Only marks the connections, because the caller may be iterating over them. sweep_soon() ends them
+// later.
 void blocking_connections::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -478,8 +476,7 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call of this function must change nothing, because it may come from the destructor,
-    // on any thread.
+    // A second call must change nothing, because the destructor may make it on any thread.
     if (closed_)
         return;
     closed_ = true;

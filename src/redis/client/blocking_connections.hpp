@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections for blocking calls (`blocking_connection`), and the pool that lends them
-// (`blocking_connections`). The thread that makes the call writes the request and reads the reply.
+// (`blocking_connections`). The thread that makes a call writes the request and reads the reply
+// itself.
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -23,43 +24,41 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time. The calling thread itself writes the request and
-/// reads the reply, so it need not wait for another thread to wake it. While the thread waits for
-/// the reply, it is outside the client's monitor (the mutex of the client). It does everything else
-/// inside the monitor.
+/// reads the reply, so no other thread must wake it. While it waits for the reply, it is outside
+/// the client's monitor (the mutex of the client). It does everything else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
-    /// Creates the blocking connection. The context and the `answer_wait` must outlive it.
+    /// Creates the connection. The context and the `answer_wait` must outlive it.
     blocking_connection(node_context&, connection::parts, runtime::answer_wait&);
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
 
-    /// Returns whether the connection can be used. Returns false if it is known that the server has
-    /// closed the connection.
+    /// Returns whether the connection can be used. Returns false if the server is known to have
+    /// closed it.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be
-    /// sent at once; never queues it. If broken() is true after an exception, this connection
-    /// cannot be used again.
+    /// sent at once. If broken() is true after an exception, the connection cannot be used again.
     reply ask(runtime::inline_call& caller, request&);
     bool broken() const { return broken_; }
 
-    /// Returns whether the reply came over this blocking connection.
+    /// Returns whether the reply came over this connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the present wait for a reply fail with `why`. From now on, this connection ignores all
-    /// replies.
+    /// Makes the present wait for a reply fail with `why`. After this call, the connection ignores
+    /// all replies.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
     }
 
-    /// Returns whether the present call waits until replicas have confirmed its request.
+    /// Returns whether the present call waits for the confirmation of its request by replicas.
     bool waits_for_replicas() const { return wants_confirmation_; }
 
     /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
     /// reply calls `resume`, which keeps the request alive. If the connection ends first, `resume`
-    /// is posted. If the server does not know the script, `with_text` is set when `resume` is
-    /// called, and the caller must send the request again with the script's text.
+    /// is posted. If `with_text` is set when `resume` is called, the server does not know the
+    /// script, and the caller must send the request again with the script's text.
     void send_off(runtime::inline_call& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -67,8 +66,8 @@ public:
     }
     bool may_owe_more() const { return owed_.size() < owes_max; }
 
-    /// Reads the replies that have arrived, without waiting. Marks the blocking connection as
-    /// broken if the oldest reply has been missing for `command_timeout` or longer.
+    /// Reads the replies that have arrived, without waiting. Marks the connection as broken if the
+    /// oldest reply has been missing for `command_timeout` or longer.
     void collect();
 
     /// Makes the thread that waits for a reply stop waiting.
@@ -106,7 +105,8 @@ private:
     runtime::answer_wait& wait_;
     answer_reader reader_;
     std::deque<pending_reply> owed_; // requests without a reply, in the order of sending
-    // Replies to the first requests in `owed_` that were read but not yet given to their callers.
+    // Replies that were read, but not yet passed to their requests, which are the first ones in
+    // `owed_`.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
     // True if the command WAIT (for replicas) follows the present request. `answer_` is then the
@@ -115,24 +115,22 @@ private:
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Reason why replies are ignored. This member is used only inside the client's monitor, while
-    // `broken_` is also used outside of it.
+    // Why replies are ignored. Used only inside the client's monitor, unlike `broken_`.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;
     std::array<char, 16 * 1024> inbox_;
 };
 
-/// Pool of the connections for blocking calls (`blocking_connection`) to one server. A call borrows
-/// a connection and uses it alone. If none is free, the call does not wait; it uses the shared
-/// connection. The pool opens connections in the background when calls need them, and closes them
-/// when they are idle.
+/// Pool of connections for blocking calls to one server. A call borrows a connection and uses it
+/// alone. If none is free, the call does not wait, but uses the shared connection. The pool opens
+/// connections in the background when calls need them, and closes idle connections.
 class blocking_connections : public std::enable_shared_from_this<blocking_connections> {
 public:
     explicit blocking_connections(std::shared_ptr<node_context>);
 
-    /// Borrowed connection (`blocking_connection`). The destructor returns the blocking connection
-    /// to the pool. The object is empty if no blocking connection was free.
+    /// Borrowed connection. The destructor returns the connection to the pool. The object is empty
+    /// if no connection was free.
     class borrowed_connection {
     public:
         explicit borrowed_connection(blocking_connections& all)
@@ -151,39 +149,38 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Starts to wait in the background for replies that have not arrived yet. Otherwise these
-    /// replies would stay unread if no later call follows.
+    /// Waits in the background for replies that have not arrived yet. Without this wait, they would
+    /// stay unread until the next call.
     void collect_soon();
 
-    /// Closes each blocking connection as soon as no call uses it. Calls under way still get their
-    /// replies.
+    /// Closes each connection as soon as no call uses it. Running calls still get their replies.
     void cut(const net::failure& why);
 
-    /// Ends all blocking connections and the calls on them at once.
+    /// Ends all connections at once, and the calls on them.
     void move(const net::failure& why);
 
-    /// Ends each blocking connection on which a reply has been missing since the time `since`, or
-    /// longer. The call on that connection ends, too. Returns whether any connection was ended.
-    /// Connections that wait for replicas are not ended, because their replies may take long.
+    /// Ends each connection on which a reply has been missing since `since` or longer, and the call
+    /// on it. Returns whether any connection was ended. Does not end connections that wait for
+    /// replicas, whose replies may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends the blocking connections that may lead to another server than the command connection.
-    /// The calls on them end, too.
+    /// Ends the connections that may lead to another server than the command connection, and the
+    /// calls on them.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the blocking connection over which this reply came, and the call on it. Does nothing if
-    /// the reply came over another kind of connection.
+    /// Ends the connection over which this reply came, and the call on it. Does nothing if the
+    /// reply came over another kind of connection.
     void distrust(const reply&);
 
-    /// Ends all calls and closes all blocking connections.
+    /// Ends all calls and closes all connections.
     void close();
 
 private:
-    /// A blocking connection is opened only after this number of calls found no free connection. So
-    /// a program that locks only once or twice opens no second connection.
+    /// The pool opens a connection only after this number of calls found none free. So a program
+    /// that locks only once or twice opens no second connection.
     static constexpr unsigned demands_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
-    /// Interval at which the connections are checked for replies that are still missing.
+    /// Time between two checks for missing replies.
     static constexpr duration collect_period{1};
 
     struct entry {
@@ -215,10 +212,9 @@ private:
     const std::unique_ptr<alarm> collecting_;
     const std::unique_ptr<alarm> suspecting_;
     std::vector<entry> all_;
-    std::shared_ptr<connection> opening_; // the blocking connection that is being opened
+    std::shared_ptr<connection> opening_; // the connection that is being opened
     unsigned demands_ = 0;
-    time_point not_before_ =
-        time_point::min(); // earliest time of the next attempt to open a blocking connection
+    time_point not_before_ = time_point::min(); // earliest time of the next attempt to open one
     bool tidies_ = false;
     bool collects_ = false;
     bool suspects_ = false;

@@ -15,8 +15,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Greatest error of the uptime that a server reports. The server computes the uptime from two
-/// times in whole seconds. So the true uptime may be 4 s if the server reports 5 s.
+/// Greatest error of the uptime that a server reports. The server subtracts two times in whole
+/// seconds. So if it reports 5 s, the true uptime may be 4 s.
 constexpr std::chrono::seconds uptime_rounding{1};
 
 std::optional<time_point> later_of(std::optional<time_point> one, std::optional<time_point> other) {
@@ -25,9 +25,9 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 
 } // namespace
 
-// Compares the id of the data's history (replication id) in addition to the id of the process
-// (run_id). A primary that was demoted and promoted again keeps its run_id, but may now have
-// another server's data.
+// Compares the id of the data's history (replication id), and not only the id of the process
+// (run_id): a primary that was demoted and promoted again keeps its run_id, but may have another
+// server's data now.
 server_identity_tracker::handshake_result server_identity_tracker::meet(const server_hello& told,
                                                                         time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
@@ -36,7 +36,7 @@ server_identity_tracker::handshake_result server_identity_tracker::meet(const se
     run_id_ = told.run_id;
     replication_id_ = told.replication_id;
     if (same_process)
-        forgets_before_ = before_loss_; // the connection was lost, but the server kept its data
+        forgets_before_ = before_loss_; // only the connection was lost; the data are the same
     if (told.uptime)
         forgets_before_ = later_of(forgets_before_, now - *told.uptime + uptime_rounding);
     before_loss_ = forgets_before_;
@@ -71,7 +71,7 @@ asio::awaitable<reply> command_connection::ask(const script& what, request::name
         enqueue(mine);
     };
     co_await asio::async_initiate<const asio::deferred_t, void()>(begin, asio::deferred);
-    co_return mine.take_answer(); // this object may be destroyed by now
+    co_return mine.take_answer(); // this object may not exist any more
 }
 
 void command_connection::admit(const call_options& options) const {
@@ -88,7 +88,7 @@ void command_connection::admit(const call_options& options) const {
 void command_connection::enqueue(request& asked) {
     if (auto slot = asio::get_associated_cancellation_slot(asked.resume); slot.is_connected())
         slot.assign([this, &asked](asio::cancellation_type) {
-            if (asked.standing != request::stage::apart) // otherwise `this` may be destroyed
+            if (asked.standing != request::stage::apart) // otherwise `this` may not exist any more
                 withdraw(asked);
         });
     pipeline_.ask(asked, context_->home.time.now(), timeout_, send_until(asked));
@@ -96,10 +96,10 @@ void command_connection::enqueue(request& asked) {
     connection_.talk();
 }
 
-/// Returns until when the request may wait for a connection. The first request of a call may take
-/// longer than the call. But if the last attempt to connect has failed, the request fails at the
-/// deadline of the call. Sets no limit if there is a connection, because only a request that must
-/// wait for a connection may stay unsent for long.
+/// Returns until when the request may wait for a connection: until the deadline in its arguments,
+/// which may be later than the deadline of the call. If the last attempt to connect has failed, the
+/// deadline of the call counts, too. There is no limit while a connection is open, because the
+/// request is then sent soon.
 time_point command_connection::send_until(const request& asked) const {
     if (connection_.connected())
         return time_point::max();
@@ -134,8 +134,8 @@ void command_connection::connected(const server_hello& told) {
     meet(told);
 }
 
-// Reports the new connection to the client. The server may have lost holds, so the client must ask
-// soon whether its holds still exist.
+// Reports the new connection to the client. The server may have lost holds, so the client must soon
+// check whether its holds still exist.
 void command_connection::meet(const server_hello& told) {
     const server_identity_tracker::handshake_result which = identity_.meet(told, last_heard_);
     if (purpose_ != purpose::commands) {
@@ -143,7 +143,7 @@ void command_connection::meet(const server_hello& told) {
             context_->on_other_connection(told);
         return;
     }
-    if (context_->on_shared_connection) // called before any request about a hold is sent
+    if (context_->on_shared_connection) // before any request about a hold is sent
         context_->on_shared_connection(identity_.server());
     if (which != server_identity_tracker::handshake_result::first && context_->revalidate)
         context_->revalidate(which == server_identity_tracker::handshake_result::other_or_unknown);
@@ -214,7 +214,7 @@ void command_connection::hear(reply& answer, time_point received_at) {
     if (written->what == question::wait)
         return confirmation_given(answer);
     if (!written->asker)
-        return; // a reply to PING, or the reply to a request that timed out: no error
+        return; // PING, or a request that timed out: no error
     answer_given(*written->asker, answer, *written, received_at);
 }
 
@@ -249,7 +249,7 @@ void command_connection::confirmation_given(const reply& said) {
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica: otherwise this connection would stay at the
+/// Leaves the server if it has become a replica. Without this, the connection would stay at the
 /// replica, which refuses every request. For the next connection, the host name or the proxy may
 /// lead to the new primary.
 void command_connection::judge(const reply& answer, question what) {
@@ -269,9 +269,8 @@ void command_connection::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler has thrown an exception. Let the function that runs the
-        // executor throw this exception, as usual in Asio. The exception must not end the coroutine
-        // that called the handler.
+        // The user's completion handler has thrown an exception. As usual in Asio, the function
+        // that runs the executor throws it. It must not end the coroutine that called the handler.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }
@@ -288,7 +287,7 @@ void command_connection::end(const std::vector<request*>& all, const net::failur
 
 void command_connection::connection_failed(const net::failure& why) {
     trouble_ = why;
-    stays_ = false; // once is enough: later only a request connects again
+    stays_ = false; // once is enough: later, only a request connects again
     end(pipeline_.drop_queued(), why);
 }
 
@@ -458,7 +457,7 @@ void command_connections::distrust(const reply& said, const net::failure& why) {
 }
 
 void command_connections::close() {
-    if (closed_) // a second call writes nothing, because it may be on any thread
+    if (closed_) // a second call may be on any thread: write nothing
         return;
     closed_ = true;
     for_each([](command_connection& each) { each.close(); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared connections for the requests to one server (`command_connection`, `command_connections`).
-// Also the class `server_identity_tracker`, which notices when a connection leads to another server
-// than before.
+// Shared connections for the requests to one server (`command_connection`, `command_connections`),
+// and the class that notices when a connection leads to another server than before
+// (`server_identity_tracker`).
 #pragma once
 
 #include "net/deadlines.hpp"
@@ -25,27 +25,25 @@ namespace holdfast::redis {
 class server_identity_tracker {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
-    /// as before. `other_or_unknown`: the server is another server, or it is not known whether it
-    /// is.
+    /// as before. `other_or_unknown`: it is, or may be, another server.
     enum class handshake_result { first, same, other_or_unknown };
     handshake_result meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records the loss of the connection. Until the next connection is made, the server may
-    /// restart.
+    /// Records that the connection was lost. From now on, the server may restart unnoticed.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
 
 private:
     bool met_ = false;
-    bool may_be_another_ = false; // true: may differ from the server before
+    bool may_be_another_ = false; // true: perhaps not the same server as before
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // Value of `forgets_before_` before the connection was lost. The value is restored if the next
+    // Value of `forgets_before_` before the connection was lost. It is restored if the next
     // connection leads to the same server process.
     std::optional<time_point> before_loss_;
 };
@@ -75,7 +73,7 @@ class command_connection final : public std::enable_shared_from_this<command_con
                                  private channel_handler {
 public:
     /// Creates the connection. `replicas` is the number of replicas that must confirm each request
-    /// on this connection. 0 means that no confirmation is needed.
+    /// on it; it may be 0.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
@@ -85,7 +83,8 @@ public:
     /// Opens the connection now if it is not open, even without a request.
     void stay_connected();
 
-    /// Returns whether a request has timed out on this connection and no reply has come since.
+    /// Returns whether a request has timed out on this connection, and no reply has come since
+    /// then.
     bool silent() const {
         return connection_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
@@ -93,21 +92,21 @@ public:
     /// Returns whether a reply is still missing on the present connection.
     bool owes() const { return connection_.connected() && pipeline_.owed_since().has_value(); }
 
-    /// Returns whether the reply came over the present connection.
+    /// Returns whether the reply came over this connection.
     bool gave(const reply& said) const {
         return said.clock && said.clock == connection_.server_clock();
     }
 
     server_identity identity() const { return identity_.identity(); }
 
-    /// Ends the connection. Requests that were sent end as outcome_unknown.
+    /// Ends the connection. Requests that were sent fail with outcome_unknown.
     void cut(const net::failure& why) { connection_.cut(why); }
-    /// Ends the connection and opens a new connection at once.
+    /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends the connection if a reply has been missing since the time `since`, or longer. Returns
-    /// whether the connection was ended. A connection that waits for replicas stays, because their
-    /// confirmation may take long.
+    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
+    /// connection was ended. Does not end a connection that waits for replicas, whose confirmation
+    /// may take long.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING or ROLE to test the connection.
@@ -119,22 +118,22 @@ public:
 
     bool is_connected() const { return connection_.connected(); }
 
-    /// Ends all waiting requests with `errc::closed`. Their callers are resumed after this call has
+    /// Fails all waiting requests with `errc::closed`. Resumes their callers after this call has
     /// returned.
     void close();
 
-    /// Ends all requests because the server is not used any more. Requests that were sent end as
-    /// outcome_unknown, and all others as unreachable.
+    /// Fails all requests, because the server is not used any more: requests that were sent with
+    /// outcome_unknown, others with unreachable.
     void retire(const std::string& why);
 
 private:
-    /// Maximum size of one write in bytes. Requests beyond this size stay in the queue, from which
-    /// they can still be removed.
+    /// Maximum size of one write, in bytes. Other requests stay in the queue, where they can still
+    /// be withdrawn.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
-    /// Longest time without a received byte before the connection is tested. The test finds a
-    /// server that vanished without notice. Usually the connection is tested earlier: after a third
-    /// of the default lease time, or `command_timeout` if this is longer.
+    /// Longest time without a received byte before the connection is tested, to find a server that
+    /// vanished without notice. Usually it is tested earlier: after a third of the default lease
+    /// time, or after `command_timeout` if this is longer.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -184,18 +183,18 @@ private:
     server_identity_tracker identity_;
     question idle_question_ = question::ping;
     bool question_is_due_ = false;
-    bool stays_ = false;                 // true: the connection is needed even without requests
+    bool stays_ = false;                 // true: open the connection even without requests
     bool stuck_ = false;                 // true: a request timed out before it could be written
-    std::optional<net::failure> closed_; // failure that requests get after the close
+    std::optional<net::failure> closed_; // error of all requests after close()
     reconnecting_connection connection_;
     net::deadline_timer deadline_timer_;
 };
 
-/// Shared connections for requests to one server: the command connection, and one connection for
-/// each number of replicas that must confirm. Each of them can have a spare connection. If a
-/// request has timed out and its reply is still missing, new requests go to the spare connection,
-/// because the first connection may be dead. The class `liveness` ends a dead connection only after
-/// a while, because the server may only be slow.
+/// Shared connections for requests to one server: the command connection, and a connection for each
+/// number of replicas that must confirm. Each of them can have a spare connection. New requests go
+/// to the spare connection while a timed-out request has no reply, because the first connection may
+/// be dead. The class `liveness` ends a dead connection only after a while, because the server may
+/// only be slow.
 class command_connections {
 public:
     explicit command_connections(std::shared_ptr<node_context>);
@@ -203,8 +202,8 @@ public:
     /// Returns the connection for a request with these options.
     command_connection& pick(const call_options&);
 
-    /// Opens the command connection if it is not open. The client needs this connection, because
-    /// only the command connection notices the loss of the server.
+    /// Opens the command connection if it is not open. The client needs it, because no other
+    /// connection notices the loss of the server.
     void stay_connected() { usual_.first->stay_connected(); }
 
     bool connected() const { return usual_.first->is_connected(); }
@@ -213,39 +212,39 @@ public:
 
     /// Ends all connections.
     void cut(const net::failure& why);
-    void move(const net::failure& why); ///< Ends all connections and opens new ones at once.
+    void move(const net::failure& why); ///< ends all connections, and opens new ones at once
 
-    /// Ends the connections on which a reply has been missing since the time `since`, or longer.
-    /// Returns whether any connection was ended.
+    /// Ends the connections on which a reply has been missing since `since` or longer. Returns
+    /// whether any connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Tests each connection with a PING or ROLE.
     void ask_if_there();
 
-    /// Ends the connections that may lead to another server than the command connection. Opens new
-    /// connections at once.
+    /// Ends the connections that may lead to another server than the command connection, and opens
+    /// new ones at once.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection over which this reply came, if the connection is in this set.
+    /// Ends the connection over which this reply came, if it is one of these connections.
     void distrust(const reply&, const net::failure& why);
 
     void close();
-    /// Ends all connections permanently, but does not close the client.
+    /// Ends all connections for ever, but does not close the client.
     void retire(const std::string& why);
 
 private:
     struct pair {
         std::shared_ptr<command_connection> first;
-        std::shared_ptr<command_connection> spare{}; ///< null if never needed
+        std::shared_ptr<command_connection> spare{}; ///< null if it was never needed
     };
     pair& pair_for(const call_options&);
     void for_each(const std::function<void(command_connection&)>&);
 
     const std::shared_ptr<node_context> context_;
     pair usual_;
-    std::map<std::uint8_t, pair> confirming_; // key: the number of replicas that must confirm
+    std::map<std::uint8_t, pair> confirming_; // key: number of replicas that must confirm
     bool closed_ = false;
-    std::string retired_; // reason, if retire() was called
+    std::string retired_; // why retire() was called
 };
 
 } // namespace holdfast::redis

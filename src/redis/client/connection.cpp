@@ -20,8 +20,8 @@ connection::connection(const store_context& home, const options& how)
     , reader_{how.reply_bytes_max,
               how.cluster ? answer_reader::items_max_in_cluster : answer_reader::items_max} {}
 
-// After a failed write, the connection continues to read for a while. The reason is that a server
-// that rejects a client sends an error and closes the connection, without reading anything.
+// Continue to read for a while after a failed write: a server that rejects a client may send an
+// error and close the connection, without reading anything.
 void connection::went_deaf(error_code why) {
     deaf_ = why;
     auto enough = [this] { cut({errc::unreachable, deaf_.message()}); };
@@ -53,8 +53,8 @@ namespace {
 using std::chrono::microseconds;
 
 /// Returns whether the error only means that the server forbids or does not know this command, so
-/// that the connection is still useful. After any other error, such as LOADING or a missing
-/// password, requests about locks would fail, too.
+/// that the connection is still useful. After another error, such as LOADING or a missing password,
+/// requests about locks would fail, too.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
@@ -83,16 +83,16 @@ std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
     return std::chrono::seconds{*seconds};
 }
 
-/// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is not
-/// known, the URL contains the words HOST:PORT.
+/// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is unknown,
+/// it contains the words HOST:PORT.
 std::string url_of(std::string_view what, const options& how) {
     const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
     const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
     return std::string{how.tls ? "rediss+" : "redis+"}.append(what).append("://").append(where);
 }
 
-/// Returns whether the reply to INFO comes from a cluster node. Redis and Valkey name the field
-/// differently.
+/// Returns whether the reply to INFO comes from a cluster node. Redis and Valkey have different
+/// names for the field.
 bool is_cluster_node(std::string_view info) {
     return info_field(info, "redis_mode") == "cluster" ||
            info_field(info, "server_mode") == "cluster";
@@ -119,8 +119,8 @@ handshake::handshake(const options& how, credentials who, std::string_view label
     , name_{client_name(label)} {
     if (!who_.password.empty() || !who_.user.empty())
         steps_.push_back(step::authenticate);
-    // All databases share the same channels. Therefore a subscriber connection needs no SELECT, and
-    // a user without the permission for SELECT can subscribe.
+    // A subscriber needs no SELECT, because all databases share the same channels. So a user
+    // without the permission for SELECT can subscribe.
     if (how.database != 0 && what_for != purpose::listening)
         steps_.push_back(step::select_database);
     steps_.push_back(step::name_client);
@@ -155,7 +155,7 @@ void handshake::compose(std::string& out) const {
         case step::ask_time:
             to.request({"TIME"});
             break;
-        case step::ask_identity: // servers before 7.0 accept only one section in a request
+        case step::ask_identity: // before 7.0, one section for each request
             to.request({"INFO", "server"});
             break;
         case step::ask_history:
@@ -197,7 +197,7 @@ std::string_view handshake::awaited() const {
 void handshake::judge(const reply& answer) {
     const step asked = steps_.at(answered_);
     const bool must = asked == step::authenticate || asked == step::select_database;
-    // Ignore errors of this reply, because a later CLUSTER SLOTS reports the same errors.
+    // Ignore errors here, because a later CLUSTER SLOTS reports the same errors.
     if (asked == step::ask_node)
         told_.node_id = answer.type == reply::kind::text ? answer.text : std::string{};
     else if (answer.type != reply::kind::error)
@@ -205,14 +205,14 @@ void handshake::judge(const reply& answer) {
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),
                            std::string{awaited()} + ": " + answer.text + hint_at(asked, answer)};
-    // Report the replica only after the reply to INFO. If INFO shows a cluster node, another error
+    // Report the replica only after the reply to INFO: if INFO shows a cluster node, another error
     // is reported.
     if (asked == step::ask_identity && is_at_replica_)
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     ++answered_;
 }
 
-/// Returns a hint for the user if SELECT failed because the server is a Sentinel. A Sentinel has no
+/// Returns a hint for the user if SELECT failed because the server is a Sentinel, which has no
 /// databases.
 std::string handshake::hint_at(step asked, const reply& answer) const {
     if (asked != step::select_database || !answer.text.starts_with("ERR unknown command"))
@@ -256,8 +256,8 @@ bool is_about_slots(std::string_view error) {
            error.starts_with("CROSSSLOT ");
 }
 
-/// Returns whether the error says that the server does not know EVALSHA. If so, the server is
-/// probably a Sentinel, because EVALSHA is the first command of a client that a Sentinel rejects.
+/// Returns whether the server does not know EVALSHA. It is then probably a Sentinel: EVALSHA is the
+/// first command that a Sentinel rejects.
 bool knows_no_scripts(std::string_view error) {
     return error.starts_with("ERR unknown command") && error.find("EVALSHA") != error.npos;
 }
@@ -368,7 +368,7 @@ void reconnecting_connection::talk() {
 }
 
 asio::awaitable<void> reconnecting_connection::keep_connected(std::shared_ptr<void>) {
-    // Wait until talk() has returned, because its caller waits for the result only after that.
+    // Wait until talk() has returned: only then does its caller wait for the result.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && channel_handler_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
@@ -381,7 +381,7 @@ asio::awaitable<void> reconnecting_connection::keep_connected(std::shared_ptr<vo
         try {
             line = line_ = std::make_shared<connection>(home_, context_.how);
             failed = co_await establish(context_, purpose_, *line, told);
-        } catch (const std::exception& why) { // for example out of memory; the loop must continue
+        } catch (const std::exception& why) { // for example out of memory; go on
             failed.emplace(errc::unreachable, why.what());
         }
         if (failed) {
@@ -410,7 +410,7 @@ void reconnecting_connection::gone(const std::string& address, const net::failur
 void reconnecting_connection::attempt_failed(const net::failure& why) {
     line_.reset();
     if (closed_ || std::exchange(moves_, false))
-        return; // the next attempt follows at once, and queued requests wait for it
+        return; // the next attempt follows at once, with the queued requests
     pause();
     gone(context_.address(), why);
     channel_handler_.connection_failed(why);
@@ -429,7 +429,7 @@ asio::awaitable<net::failure> reconnecting_connection::converse(connection& line
             const time_point now = home_.time.now();
             while (reply* const answer = line.next())
                 channel_handler_.hear(*answer, now);
-            flush(); // callers that got a reply may have queued new requests
+            flush(); // the replies may have caused new requests
             co_await line.receive();
         }
     } catch (const net::failure& why) {
@@ -449,8 +449,8 @@ void reconnecting_connection::conversation_ended(const net::failure& why) {
     if (closed_)
         return;
     if (!std::exchange(moves_, false)) {
-        // Some servers accept a connection and close it at once. The backoff must grow in that case
-        // too, so it is reset only after a longer connection.
+        // Some servers accept a connection and close it at once. The backoff must grow then, too.
+        // So it is reset only after a longer connection.
         if (home_.time.now() - connected_since_ > context_.how.backoff_max)
             backoff_.reset();
         pause();
@@ -473,7 +473,7 @@ void reconnecting_connection::flush() {
         std::string& out = line_->outbox();
         try {
             channel_handler_.speak(out);
-        } catch (const std::exception& why) { // an incomplete request must not be sent
+        } catch (const std::exception& why) { // never send an incomplete request
             return cut({errc::outcome_unknown, why.what()});
         }
         if (out.empty())
@@ -522,14 +522,14 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password only because the server has no password. The
-/// client can then continue without a login.
+/// Returns whether the server refused the password only because it has no password. The client can
+/// then continue without a login.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;
 }
 
-/// Logs in. If the login was refused and `may_be_refused` is set, returns the server's error.
+/// Logs in. If the login is refused and `may_be_refused` is set, returns the server's error.
 asio::awaitable<std::string> log_in(connection& line, const login& how) {
     const credentials& who = how.who;
     if (who.user.empty() && who.password.empty())
@@ -549,8 +549,7 @@ asio::awaitable<std::string> log_in(connection& line, const login& how) {
     co_return "AUTH: " + said.text;
 }
 
-/// Throws the earlier login error if the server now demands a login: it refuses all requests
-/// without one.
+/// Throws the earlier login error if the server now refuses requests without a login.
 void judge_unknown_user(const reply& answer, const std::string& refusal) {
     if (!refusal.empty() && answer.type == reply::kind::error && answer.text.starts_with("NOAUTH"))
         throw net::failure{store_errc::not_authenticated, refusal};

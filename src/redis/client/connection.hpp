@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections to one server: the connection itself, its handshake, its reconnection
-// (`reconnecting_connection`), and the detection of missing replies (`hang_detector`). The function
-// `inquire` asks a server over a connection of its own.
+// (`reconnecting_connection`), the detection of missing replies (`hang_detector`), and the function
+// `inquire`, which asks a server over a separate connection.
 #pragma once
 
 #include "net/byte_stream.hpp"
@@ -24,8 +24,8 @@
 
 namespace holdfast::redis {
 
-/// One connection to a server. It splits the received bytes into replies, but does not know to
-/// which request a reply belongs.
+/// Connection to a server. It splits the received bytes into replies, but does not know to which
+/// request a reply belongs.
 class connection final : public net::byte_stream {
 public:
     connection(const store_context&, const options&);
@@ -35,8 +35,8 @@ public:
     /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// Waits for the next reply, without a timeout. Call it only before the connection has a
-    /// pipeline.
+    /// Waits for the next reply, without a timeout. Call it only before a pipeline uses the
+    /// connection.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -44,9 +44,9 @@ public:
     };
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
-    /// Returns the estimate of the server's clock. Code that reads a reply with the server's time
-    /// may improve the estimate. Each connection has its own estimate, because the next connection
-    /// may lead to another server.
+    /// Returns the estimate of the server's clock. Code that reads the server's time in a reply may
+    /// improve the estimate. Each connection has its own estimate, because the next connection may
+    /// lead to another server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     void cut(net::failure why) override;
@@ -56,7 +56,7 @@ private:
     void went_deaf(error_code) override;
     std::string end_in_words(error_code) const override;
 
-    error_code deaf_; // reason why writing failed
+    error_code deaf_; // why writing failed
     // Time limit for reading the server's last replies after a failed write.
     std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
@@ -64,37 +64,37 @@ private:
     answer_reader reader_;
 };
 
-/// Purpose of a connection. `commands` is the command connection, the only connection that asks for
-/// the replication id. `more_commands` is an additional connection for requests; its loss is not
-/// reported to the user's observer. `listening` is the subscriber connection.
+/// Purpose of a connection. `commands`: the command connection; no other asks for the replication
+/// id. `more_commands`: an additional connection for requests; its loss is not reported to the
+/// user's observer. `listening`: the subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
-/// Returns the client name for CLIENT SETNAME: printable, without spaces, at most 128 characters.
+/// Returns the client name for CLIENT SETNAME: printable characters without spaces, at most 128.
 std::string client_name(std::string_view label);
 
 /// Returns whether this reply to ROLE comes from a replica. A replica must not be asked about
-/// locks: it may still have a lock that the primary has deleted.
+/// locks, because it may still have a lock that its primary has deleted.
 bool is_replica(const reply& role);
 
-/// Handshake of a new connection. All its requests are sent at once, before any other request, and
-/// the replies are checked. HELLO is not sent, because every server and proxy speaks RESP2.
+/// Handshake of a new connection. Sends all its requests at once, before any other request, and
+/// checks the replies. Does not send HELLO, because every server and proxy speaks RESP2.
 ///
-/// AUTH and SELECT must succeed. The server may reject the other requests because an ACL forbids
-/// them. An old server or a proxy may not know them.
+/// AUTH and SELECT must succeed. The other requests may fail: an ACL may forbid them, or an old
+/// server or a proxy may not know them.
 class handshake {
 public:
     handshake(const options&, credentials, std::string_view label, purpose);
 
     void compose(std::string& out) const;
 
-    /// Returns the name of the command whose reply is expected next. The result is empty if all
-    /// replies have come.
+    /// Returns the name of the command whose reply is expected next. Empty if all replies have
+    /// come.
     std::string_view awaited() const;
 
     /// Checks the next reply. Throws `failure` if the connection cannot be used.
     void judge(const reply&);
 
-    /// Returns the information that the server gave about itself.
+    /// Returns the facts that the server reported about itself.
     const server_hello& told() const { return told_; }
 
 private:
@@ -122,34 +122,32 @@ private:
     server_hello told_;
 };
 
-// Error messages for a URL that names one server, while a Sentinel or a cluster node replies at
-// that address. The messages contain the URL to use.
+// Error messages for a URL that names one server, although a Sentinel or a cluster node replies
+// there. They contain the URL to use.
 
-/// Returns advice for a user whose URL leads to a cluster node. The advice contains the URL of the
-/// cluster.
+/// Returns advice for a user whose URL leads to a cluster node. It contains the URL of the cluster.
 std::string advice_at_cluster_node(const options&);
 
 /// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
-/// any other reply, and if the options name a cluster.
+/// any other reply, or if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
 /// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// Returns advice that contains the URL of a Sentinel service. `role` is the reply to the command
-/// ROLE, which lists the services; the URL contains the first of these services.
+/// Returns advice with the URL of a Sentinel service. `role` is the reply to ROLE, which lists the
+/// services; the URL names the first one.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 /// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
 ///
-/// On success returns nothing; `told` has the information about the server, and the connection has
-/// an estimate of the server's clock. On failure returns the reason; the connection is closed, and
-/// no request about a lock was sent.
+/// On success, returns nothing, stores the facts about the server in `told`, and gives the
+/// connection an estimate of the server's clock. On failure, returns the reason; the connection is
+/// closed, and no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        server_hello& told);
 
-/// User of a `reconnecting_connection`: the command connection (`command_connection`) or the
-/// subscriber connection (`subscriber`).
+/// User of a `reconnecting_connection`: a `command_connection` or a `subscriber`.
 class channel_handler {
 public:
     virtual ~channel_handler() = default;
@@ -161,28 +159,27 @@ public:
     virtual void speak(std::string& out) = 0;
 
     /// Processes the next reply, and may move its content out. Throws `failure` if the reply is not
-    /// valid; the connection is then ended.
+    /// valid; the connection then ends.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
-    virtual void connection_failed(const net::failure&) = 0; ///< no connection could be made
+    virtual void connection_failed(const net::failure&) = 0; ///< a connection could not be made
     virtual void connection_lost(const net::failure&) = 0;   ///< an open connection has ended
 
-    /// Returns the object that must live as long as the connection's coroutines run. The coroutines
-    /// share its ownership.
+    /// Returns an object that the connection's coroutines keep alive while they run.
     virtual std::shared_ptr<void> keep_alive() = 0;
 };
 
 /// Connection to a server that reconnects by itself. While its user (`channel_handler`) needs a
-/// connection, it connects, does the handshake, and transfers requests and replies. After a loss it
-/// pauses and connects again.
+/// connection, it connects, does the handshake, and transfers requests and replies. After a loss,
+/// it pauses and connects again.
 class reconnecting_connection {
 public:
     reconnecting_connection(node_context&, purpose, channel_handler&);
     reconnecting_connection(const reconnecting_connection&) = delete;
 
-    /// Sends the requests of the channel handler. Connects if necessary. Requests that are added
-    /// before the write go out in the same write.
+    /// Sends the requests of the channel handler, and connects if necessary. Requests that are
+    /// added before the write are sent in the same write.
     void talk();
 
     bool connected() const { return connected_; }
@@ -192,11 +189,11 @@ public:
         return connected_ ? line_->server_clock() : nullptr;
     }
 
-    /// Ends the connection. Opens a new connection if the channel handler still needs a connection.
+    /// Ends the connection. Opens a new one if the channel handler still needs it.
     void cut(net::failure why);
 
-    /// Ends the connection because the server's name has a new address, and opens a new connection
-    /// at once. Requests that were not sent yet wait for the new connection.
+    /// Ends the connection, because the server's name has a new address, and opens a new one at
+    /// once. Unsent requests wait for the new connection.
     void move(net::failure why);
 
     /// Ends the connection and its coroutines. The coroutines end soon after this call, and do not
@@ -204,8 +201,8 @@ public:
     void close();
 
 private:
-    /// Longest pause between two attempts to connect while this client holds any lock. The pause is
-    /// short, because the holder must learn soon whether the server has lost its lock.
+    /// Longest pause between two attempts to connect while this client holds a lock. It is short,
+    /// because the holder must learn soon whether the server has lost its lock.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -239,10 +236,10 @@ private:
     bool closed_ = false;
 };
 
-/// Hang detector of one connection. It reports that a reply has been missing for a quarter of
-/// `command_timeout`, and repeats the report until the reply comes. After a report, Sentinels or
-/// cluster nodes are asked for a new primary, and `liveness` checks the connection. A report proves
-/// nothing: the server may only be slow.
+/// Reports that a reply has been missing on a connection for a quarter of `command_timeout`, and
+/// repeats the report until the reply comes. After a report, the client asks Sentinels or cluster
+/// nodes for a new primary, and `liveness` checks the connection. A report proves nothing: the
+/// server may only be slow.
 class hang_detector {
 public:
     explicit hang_detector(const node_context& of)
@@ -250,10 +247,10 @@ public:
         , timeout_{std::max(of.how.command_timeout / 4, duration{1})}
         , again_after_{std::max(timeout_ / 3, duration{1})} {}
 
-    /// Returns whether there is a callback that gets the report.
+    /// Returns whether a callback gets the report.
     bool is_possible() const { return context_.in_trouble || context_.overdue; }
 
-    /// Returns the time at which look() must be called next.
+    /// Returns when look() must be called next.
     time_point due(std::optional<time_point> owed_since) const {
         if (!owed_since || !is_possible())
             return time_point::max();
@@ -278,8 +275,7 @@ private:
     time_point asked_at_ = time_point::min();
 };
 
-// Functions that ask a server about other servers, over a connection that exists only for these
-// questions.
+// Functions that ask a server about other servers, over a connection for these questions only.
 
 /// User and password for a login.
 struct login {
@@ -288,18 +284,18 @@ struct login {
         , may_be_refused{refusable} {}
     credentials who;
     /// True if the user and password belong to other servers. If this server refuses them, the
-    /// client connects without a login.
+    /// client asks without a login.
     bool may_be_refused;
 };
 
-/// Connects and logs in. Continues without a login if the server has no password. Returns the error
-/// if the login was refused and `may_be_refused` is set; otherwise returns an empty text. Throws
-/// `failure` if the login is not complete at `limit`.
+/// Connects and logs in. Continues without a login if the server has no password. Returns the
+/// server's error if it refused the login and `may_be_refused` is set; otherwise returns an empty
+/// text. Throws `failure` if the login is not complete at `limit`.
 asio::awaitable<std::string> greet(const node_context&, connection&,
                                    std::shared_ptr<const destination>, login, time_point limit);
 
-/// Sends all requests in `words` at once, and returns the replies; `answers` is their number. Ends
-/// the connection. Throws `failure` if replies are missing at `limit`.
+/// Sends all requests in `words` at once, returns their replies, and ends the connection. `answers`
+/// is the number of requests. Throws `failure` if replies are missing at `limit`.
 asio::awaitable<std::vector<reply>> inquire(const node_context&, connection&,
                                             std::shared_ptr<const destination>, login,
                                             std::string words, std::size_t answers,

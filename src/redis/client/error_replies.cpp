@@ -34,19 +34,18 @@ constexpr std::array by_first_word{
 constexpr std::array by_beginning{
     meaning{"max number of clients", store_errc::too_many_clients},
     meaning{"Script killed", store_errc::script_killed},
-    // Redis 7.0 sends this error if it occurs in a script.
+    // Error in a script of Redis 7.0.
     meaning{"The user executing the script can't", store_errc::no_permission},
-    meaning{"ACL failure in script", store_errc::no_permission}, // error in a script, since 7.2
-    // The error means that the key is a hash of another program.
+    meaning{"ACL failure in script", store_errc::no_permission}, // in a script, since 7.2
+    // The key is a hash of another program.
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
-/// Text in the error of a script that declared no keys. A cluster does not go down while a script
-/// runs, so the refused command was the first command of the script. The script has therefore
-/// changed nothing.
+/// Text in the error of a script without declared keys. A cluster does not go down while a script
+/// runs, so the first command of the script was refused. So the script has changed nothing.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// Error texts for a key that this node does not serve: of version 7.0 and earlier, of version 8.0,
+/// Error texts for a key that this node does not serve: from versions up to 7.0, from version 8.0,
 /// and for a slot without a server.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
@@ -54,8 +53,8 @@ constexpr std::array absence{
     std::string_view{"attempted to access a slot not served"},
 };
 
-/// Removes the text that servers before 7.0 put in front of an error in a script. An example is
-/// `ERR Error running script (call to f_…): @user_script:1: WRONGTYPE Operation against …`.
+/// Removes the text that servers before 7.0 put before an error in a script, for example `ERR Error
+/// running script (call to f_…): @user_script:1: ` before `WRONGTYPE Operation against …`.
 std::string_view without_report(std::string_view error) {
     if (!error.starts_with("ERR Error running script"))
         return error;
@@ -121,8 +120,8 @@ std::string_view command_named_in(std::string_view error) {
     return error.substr(0, error.find('\''));
 }
 
-/// Returns the line number in a text like `… script: f_1, on @user_script:13.`. Returns 0 if the
-/// text has no line number.
+/// Returns the line number in a text like `… script: f_1, on @user_script:13.`, or 0 if there is
+/// none.
 std::size_t line_named_in(std::string_view error) {
     constexpr std::string_view before = "@user_script:";
     const std::size_t begin = error.find(before);
@@ -138,7 +137,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns an ACL permission for each command that the Lua text calls through the function `call`.
+/// Returns an ACL permission for each command that the Lua text passes to the function `call`.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -151,8 +150,7 @@ std::string rights_for(std::string_view lua, std::string_view call) {
 }
 
 /// Returns the ACL permissions for the commands that a script passes to helper functions
-/// (parts/request.lua). The text of the helper functions does not contain the names of these
-/// commands.
+/// (parts/request.lua). The text of these functions does not name the commands.
 std::string rights_handed_on(std::string_view lua) {
     std::string all;
     for (const char* const before : {"change('", "nil, '", "undo, '"})
@@ -161,8 +159,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// Returns the permissions that a script may lack. An error without a line number comes from a
-/// command that the script called through `pcall`, and whose error the script then returned.
+/// Returns the permissions that a script may lack. An error without a line number means that the
+/// script called the command with `pcall`, and returned its error.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");

@@ -11,8 +11,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the deadline as a time on the server's clock, in microseconds. Returns 0 if there is no
-/// estimate of that clock; the server then checks no deadline.
+/// Returns the deadline in microseconds of the server's clock. Returns 0 if there is no estimate of
+/// that clock; the server then checks no deadline.
 std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& clock) {
     const auto moment = clock.no_later_than(deadline.at);
     return moment ? moment->count() : 0;
@@ -95,14 +95,14 @@ void pipeline::ask(request& asked, time_point now, duration timeout, time_point 
     asked.standing = request::stage::queued;
     queued_.push_back(asked);
     if (!asked.hurried) {
-        waiting_.push_back(asked); // stays sorted, because all requests in it have the same timeout
+        waiting_.push_back(asked); // stays sorted: all requests in it have the same timeout
         return;
     }
     add_hurried(asked);
 }
 
 void pipeline::add_hurried(request& asked) {
-    // Search from the end of the list, because a new request nearly always belongs there.
+    // Search from the end, because a new request nearly always belongs there.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;
@@ -186,8 +186,8 @@ void pipeline::give_up(request& asked) {
 }
 
 std::vector<request*> pipeline::drop_written() {
-    // Also drop the requests that wait for the confirmation by replicas. Otherwise a WAIT on the
-    // next connection would seem to confirm them.
+    // Also drop the requests that wait for replicas. Otherwise a WAIT on the next connection would
+    // seem to confirm them.
     std::vector<request*> unanswered = confirmed();
     for (const written& one : written_)
         if (one.asker)
@@ -224,7 +224,7 @@ void tell_moved(const store_context& home, const std::string& address, const std
 }
 
 void pauses::end() {
-    if (std::exchange(ended_, true)) // a second call may come from the destructor, on any thread
+    if (std::exchange(ended_, true)) // the destructor may make a second call, on any thread
         return;
     for (alarm* const each : all_)
         each->ring();

@@ -25,25 +25,24 @@
 
 namespace holdfast::redis {
 
-/// Value that marks a request as a plain command and not a script. `keys` then contains all words
-/// of the command.
+/// Marks a request as a plain command, not a script. `keys` then has all words of the command.
 inline constexpr script plain_command{};
 
 /// Appends a WAIT command, which asks how many replicas have the last write of this connection.
 void compose_wait(composer, std::uint8_t replicas, duration within);
 
-/// Throws net::failure (protocol) if `answer` cannot be a reply to WAIT.
+/// Throws net::failure (protocol) if `answer` is not a valid reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Stores the result of a WAIT command in the reply `of` to the request that was sent before it.
+/// Stores the result of a WAIT in `of`, which is the reply to the request before the WAIT.
 void note_confirmation(reply& of, const reply& answer);
 
-/// Returns the deadline that the arguments contain. Returns a deadline at `time_point::max()` if
-/// they contain none.
+/// Returns the deadline that the arguments contain. If there is none, returns a deadline at
+/// `time_point::max()`.
 server_deadline deadline_in(std::span<const argument>);
 
-/// One call of a script, from its start to its reply. The object lives in the frame of the
-/// coroutine that waits for the reply, so a call allocates no memory.
+/// One call of a script, from its start to its reply. The object is in the frame of the coroutine
+/// that waits for the reply, so a call allocates no memory.
 struct request {
     using arguments_list = std::span<const argument>;
     using names_list = std::span<const std::string_view>;
@@ -55,8 +54,8 @@ struct request {
         , options{how} {}
     request(const request&) = delete;
 
-    /// Appends the bytes of the request: EVALSHA or EVAL, or the words of a plain command. With
-    /// `options.asking`, ASKING is sent first, so the first reply belongs to ASKING.
+    /// Appends the bytes of the request: EVALSHA, EVAL, or the words of a plain command. With
+    /// `options.asking`, ASKING comes first, so the first reply belongs to ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
     /// Returns the reply, or throws the failure. Call it after the waiting caller was resumed.
@@ -66,32 +65,31 @@ struct request {
     const names_list keys;
     const arguments_list arguments;
     const call_options options;
-    /// Whether to send EVAL instead of EVALSHA, because the server does not know the script.
+    /// True: send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
-    /// State of the request, used by the pipeline only. `apart` means that the request is in no
-    /// queue.
+    /// State of the request, used only by the pipeline. `apart`: the request is in no queue.
     enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
     boost::intrusive::list_member_hook<> by_age;
     std::uint64_t slot = 0;
-    std::uint64_t ordinal = 0; ///< position in the order of ask()
+    std::uint64_t ordinal = 0; ///< position in the order of the calls of ask()
     time_point asked_at{};
-    time_point deadline{};     ///< while the request is queued, it may be earlier
-    time_point answer_until{}; ///< the deadline after the request was written
-    bool hurried = false;      ///< the first deadline is earlier than the usual timeout
+    time_point deadline{};     ///< may be earlier while the request is queued
+    time_point answer_until{}; ///< deadline after the request was written
+    bool hurried = false;      ///< true: it began with an earlier deadline than usual
 
-    /// Handler that resumes the waiting caller. Use swap and never assignment: in Boost 1.81, the
-    /// move assignment of this type recurses without end.
+    /// Handler that resumes the waiting caller. Use swap, never assignment: in Boost 1.81, the move
+    /// assignment of this type recurses without end.
     using waiter = asio::any_completion_handler<void()>;
     waiter resume;
     reply answer;
     std::shared_ptr<const net::failure> failed;
 };
 
-// Queue of requests, which also assigns each reply to its request. It does no I/O and reads no
-// clock: the connection (`command_connection`) reads and writes, and calls this class.
+// Queue of requests, which also finds the request of each reply. It does no I/O and reads no clock:
+// the `command_connection` reads and writes, and calls this class.
 //
 //   ask ──▶ queued ──next_to_write──▶ in flight ──answered──▶ apart
 //             ▲                            │ │                  ▲
@@ -107,23 +105,22 @@ public:
         request* asker; ///< null if no caller waits for the reply
         time_point sent_at;
         question what = question::script;
-        bool given_up = false; ///< true: the caller has stopped waiting because of its timeout
+        bool given_up = false; ///< true: the caller's timeout has passed
     };
 
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Queues a request. The request waits for its reply for at most `timeout`, or until its own
-    /// deadline if this is earlier. A request that is still queued at `send_until` fails then. If
-    /// `send_until` has passed already, it is ignored: the server decides whether the request is
-    /// late.
+    /// Queues a request. It waits for its reply for at most `timeout`, or until its own deadline if
+    /// this is earlier. It fails if it is still queued at `send_until`. A `send_until` in the past
+    /// is ignored: the server then decides whether the request is late.
     void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().options.asking; }
 
-    /// Removes the next request from the queue and returns it; the caller writes it now. Returns
-    /// null if the queue is empty.
+    /// Removes the next request from the queue and returns it, so that the caller writes it now.
+    /// Returns null if the queue is empty.
     request* next_to_write(time_point now);
 
     /// Records a command that is written now. No caller waits for its reply.
@@ -132,8 +129,8 @@ public:
         waits_ += what == question::wait;
     }
 
-    /// Returns the sent command that the next reply belongs to. Returns nothing if no reply is
-    /// expected. The caller must then call forget() or ask_again() for the request of this command.
+    /// Returns the sent command to which the next reply belongs. Returns nothing if no reply is
+    /// expected. The caller must then call forget() or ask_again() for its request.
     std::optional<written> answered();
 
     /// Puts an answered request back into the queue, before all requests that were added later.
@@ -143,19 +140,18 @@ public:
     void await_confirmation(request&);
     /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
     bool awaits_confirmation() const { return waits_ > 0; }
-    /// Returns the requests that the reply to WAIT confirms. The caller must call forget() for each
+    /// Returns the requests that a reply to WAIT confirms. The caller must call forget() for each
     /// of them.
     std::vector<request*> confirmed();
 
-    /// Removes a request. If the request was written already, its reply will be ignored when it
-    /// comes.
+    /// Removes a request. If it was written already, its reply will be ignored.
     void forget(request&);
 
     /// Removes a request that has timed out. Its reply is still expected.
     void give_up(request&);
 
-    /// Removes all written requests, because their replies are lost with the connection. Returns
-    /// the requests with a waiting caller.
+    /// Removes all written requests, whose replies are lost with the connection. Returns those with
+    /// a waiting caller.
     std::vector<request*> drop_written();
     /// Removes all requests that were not written yet, and returns them.
     std::vector<request*> drop_queued();
@@ -167,7 +163,7 @@ public:
     request* oldest();
     const request* oldest() const { return const_cast<pipeline*>(this)->oldest(); }
 
-    /// Returns the time since which the oldest reply has been missing.
+    /// Returns since when the oldest reply has been missing.
     std::optional<time_point> owed_since() const;
 
     /// Returns whether the reply to a request that timed out is still missing.
@@ -188,18 +184,18 @@ private:
     std::deque<written> written_;  // in the order of sending; the replies come in the same order
     std::uint64_t first_slot_ = 0; // `request::slot` of the entry written_.front()
     std::uint64_t asked_ = 0;      // number of calls of ask()
-    std::size_t given_up_ = 0;     // number of entries of written_ that have timed out
+    std::size_t given_up_ = 0;     // number of timed-out entries in written_
     std::size_t waits_ = 0;        // number of WAIT commands in written_
 };
 
 /// Usual time from the failure of a server until another server has replaced it.
 inline constexpr duration outage_of_failover = std::chrono::seconds{30};
 
-/// Reports to the user's observer that some locks are at another server now. `told_by` says who
-/// reported the change.
+/// Reports to the user's observer that some locks are at another server now. `told_by` names the
+/// source of this information.
 void tell_moved(const store_context&, const std::string& address, const std::string& told_by);
 
-/// Set of all calls that pause between two attempts. close() wakes all calls of this set.
+/// All calls that pause between two attempts. end() wakes them.
 class pauses {
 public:
     /// Ends all present and future pauses.
@@ -214,25 +210,24 @@ private:
     bool ended_ = false;
 };
 
-/// Retry loop of one call (`retry_loop`). The call is repeated, with pauses, until its server is
-/// found or its deadline has come.
+/// Retry loop of one call. It repeats the call, with pauses, until the right server is found or the
+/// deadline has come.
 class retry_loop {
 public:
-    /// Starts to measure the time of the call. Writes the resulting deadline into `answer_by` of
-    /// the call's options. The call is not repeated after the `server_deadline` in its arguments.
+    /// Starts to measure the time of the call. Stores the resulting deadline in `answer_by` of the
+    /// call's options. The call is not repeated after the `server_deadline` in its arguments.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
                call_options&, std::span<const argument>);
     retry_loop(const retry_loop&) = delete;
     ~retry_loop();
 
-    /// Pauses after a failed attempt. Throws the failure instead in three cases: the request may
-    /// have been executed, a retry cannot help, or too little time is left. Throws `closed` if the
-    /// client is closed during the pause; the node may be destroyed by then.
+    /// Pauses after a failed attempt. Throws the failure instead if the request may have been
+    /// executed, a retry cannot help, or too little time is left. Throws `closed` if the client is
+    /// closed during the pause; the node may then not exist any more.
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    /// Returns the time until which the call may send another request, or look for the right
-    /// server.
+    /// Returns until when the call may send another request, or look for the right server.
     time_point limit() const {
         return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
     }

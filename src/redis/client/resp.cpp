@@ -11,12 +11,12 @@
 
 namespace holdfast::redis {
 
-/// Functions that hiredis calls for each object of a reply. hiredis is C code, so the functions
-/// must not throw. If a function returns null, hiredis stops parsing.
+/// Functions that hiredis calls for each object of a reply. They must not throw, because hiredis is
+/// C code. If a function returns null, hiredis stops parsing.
 struct answer_reader::builder {
-    /// Returns the memory for the next object. Memory is added item by item, so an array that
-    /// announces a million items but does not contain them takes no memory for them. A new item may
-    /// move the earlier items in memory; this does no harm, because the earlier items are complete.
+    /// Returns the memory for the next object. Adds memory for one item at a time: if an array
+    /// announces a million items and does not contain them, they take no memory. A new item may
+    /// move the earlier items in memory, which are complete.
     static reply* place(const redisReadTask* task) {
         auto& reader = *static_cast<answer_reader*>(task->privdata);
         if (!task->parent)
@@ -35,7 +35,7 @@ struct answer_reader::builder {
         return &items.emplace_back();
     }
 
-    /// Returns the number of arrays around the object. The number is at most `depth_max`.
+    /// Returns the number of arrays around the object, which is at most `depth_max`.
     static std::size_t depth_of(const redisReadTask* task) {
         std::size_t depth = 0;
         while ((task = task->parent))
@@ -55,8 +55,7 @@ struct answer_reader::builder {
         }
     }
 
-    /// Refuses the types that exist only in RESP3. A server may use them only if the client has
-    /// asked for RESP3.
+    /// Refuses the types of RESP3. A server may use them only if the client has asked for RESP3.
     static void* refuse(const redisReadTask* task) noexcept {
         static_cast<answer_reader*>(task->privdata)->refused_ = "an answer that is none of RESP2";
         return nullptr;
@@ -74,7 +73,7 @@ struct answer_reader::builder {
         });
     }
 
-    template <typename Count> // hiredis before 1.0 has int here, later size_t
+    template <typename Count> // hiredis before 1.0: int; later: size_t
     static void* create_array(const redisReadTask* task, Count) {
         if (task->type != REDIS_REPLY_ARRAY)
             return refuse(task);
@@ -120,7 +119,7 @@ answer_reader::answer_reader(std::size_t reply_bytes_max, std::size_t items)
     if (!reader_)
         throw std::bad_alloc{};
     reader_->privdata = this;
-    // Keep the buffer of hiredis. By default, hiredis frees the buffer after every large read.
+    // Keep the buffer of hiredis, which it would free after every large read.
     reader_->maxbuf = 1024 * 1024;
 }
 
@@ -137,9 +136,9 @@ void answer_reader::feed(std::string_view bytes) {
         give_up();
 }
 
-/// Throws if a line is too long. At each call, hiredis searches an incomplete line again from its
-/// beginning. Without the limit, the time for a long line would grow with the square of its length.
-/// Also throws if a line ends without a carriage return, because hiredis takes it for incomplete.
+/// Throws if a line is too long. hiredis searches an incomplete line from its start at each call,
+/// so the time would grow with the square of the length. Also throws if a line ends without a
+/// carriage return, because hiredis would wait for its end.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {
@@ -164,8 +163,8 @@ void answer_reader::check_lines(std::string_view bytes) {
     }
 }
 
-/// Processes a complete line. For example, the line `$5` announces a bulk string of 5 bytes and a
-/// line end, which check_lines() then skips.
+/// Processes a complete line. For example, `$5` announces a bulk string of 5 bytes and a line end,
+/// which check_lines() then skips.
 void answer_reader::end_line() {
     if (!std::exchange(line_ends_in_return_, false))
         throw net::failure{store_errc::protocol, "a line that ends without a carriage return"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RESP2, the protocol of the servers. This file has the writer of requests, the parser of replies,
-// functions that read the values in a reply, and the type of a Lua script.
+// RESP2, the protocol of the servers: the writer of requests, the parser of replies, functions that
+// read the values in a reply, and the type of a Lua script.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -21,7 +21,7 @@
 
 namespace holdfast::redis {
 
-/// One Lua script with its SHA-1 digest, which EVALSHA needs. The script is embedded at build time
+/// A Lua script, with the SHA-1 digest that EVALSHA needs. The build embeds the scripts
 /// (tools/embed_lua.cmake).
 struct script {
     std::string_view name{};
@@ -38,29 +38,28 @@ struct reply {
     std::string text; ///< content of `text`, `status` and `error`
     std::vector<reply> items;
 
-    // Times on this client's clock: when the request was composed for sending, and when its reply
-    // was read. These members and all members below are set only in the outermost reply.
+    // Times of this client's clock: when the request was composed for sending, and when its reply
+    // was read. These and all following members are set only in the outermost reply.
     time_point sent_at{};
     time_point received_at{};
 
     /// True if the keys of the request are being migrated to the server that replied. Subscribers
-    /// at the old server then do not get the messages that this request publishes.
+    /// at the old server then miss the messages of this request.
     bool moves = false;
 
-    /// Number of replicas that have confirmed the request (`call_options::replicas`).
-    /// `confirmation_refused` is the error text if the server refused the command WAIT, which asks
-    /// for this number.
+    /// Number of replicas that confirmed the request (`call_options::replicas`). If the server
+    /// refused WAIT, which asks for this number, `confirmation_refused` is its error text.
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
-    /// Estimate of the clock of the server that replied. Code that reads a reply with the server's
-    /// time may improve the estimate. Each connection has its own estimate. Null if the reply did
-    /// not come over a connection.
+    /// Estimate of the clock of the server that replied; each connection has its own. Code that
+    /// reads the server's time in a reply may improve the estimate. Null if the reply did not come
+    /// over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Writer of requests in RESP. It appends the requests to a buffer. Each word is sent with its
-/// length, so a name may contain any bytes.
+/// Writes requests in RESP to a buffer. Each word is sent with its length, so a name may contain
+/// any bytes.
 class composer {
 public:
     explicit composer(std::string& out)
@@ -104,23 +103,21 @@ struct redisReader;
 
 namespace holdfast::redis {
 
-/// Parser of the received bytes. hiredis splits them, and this class builds the replies. Throws
-/// `store_errc::protocol` if the bytes are not RESP2 or exceed a limit; the connection can then no
-/// longer be used.
+/// Parser of the received bytes. hiredis splits the bytes, and this class builds the replies.
+/// Throws `store_errc::protocol` if the bytes are not RESP2 or exceed a limit; the connection can
+/// then not be used any more.
 class answer_reader {
 public:
-    /// Maximum number of items in one reply. A script replies with a few items for each hold.
+    /// Maximum number of items in one reply. The reply of a script has a few items for each hold.
     static constexpr std::size_t items_max = 64 * 1024;
-    /// Maximum number of items in one reply of a cluster node. The greatest reply is that of
-    /// CLUSTER SLOTS: each slot may have another owner, and each range of slots has about twenty
-    /// items.
+    /// Maximum number of items in one reply of a cluster node. CLUSTER SLOTS has the greatest
+    /// reply: it may have a range for each slot, with about twenty items each.
     static constexpr std::size_t items_max_in_cluster = 1024 * 1024;
     /// Maximum nesting of arrays. CLUSTER SLOTS has four levels; no other reply has more.
     static constexpr std::size_t depth_max = 16;
-    /// Maximum length of a line in bytes. In RESP2, every item except a bulk string is one line.
+    /// Maximum length of a line, in bytes. Every item of RESP2 but a bulk string is one line.
     static constexpr std::size_t line_bytes_max = 32 * 1024;
-    // Usual number of items in a script's reply. Memory for this number of items is reserved at
-    // once.
+    // Usual number of items in a script's reply. Memory for them is reserved at once.
     static constexpr std::size_t items_usual = 4;
 
     explicit answer_reader(std::size_t reply_bytes_max, std::size_t items = items_max);
@@ -129,8 +126,8 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// Returns the next complete reply, or null. The reply is valid until the next call of next(),
-    /// and the caller may move its content out.
+    /// Returns the next complete reply, or null. The reply is valid until the next call, and the
+    /// caller may move its content out.
     reply* next();
 
 private:
@@ -145,20 +142,20 @@ private:
 
     std::size_t bytes_max_;
     std::size_t items_max_;
-    std::size_t body_left_ = 0;  // missing bytes of a bulk string and its line end
+    std::size_t body_left_ = 0;  // bytes of a bulk string (and its line end) that are missing
     std::size_t line_bytes_ = 0; // length of the present line so far
-    // First bytes of the present line, as many as the head of a bulk string can have.
+    // First bytes of the present line: as many as the head of a bulk string can have.
     std::string line_begins_;
-    bool line_ends_in_return_ = false; // whether its last byte so far is a carriage return
+    bool line_ends_in_return_ = false; // true: the last byte so far is a carriage return
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
     std::size_t items_ = 0;            // number of items in the present reply
-    bool complete_ = false;            // true: root_ is complete and was returned
-    const char* refused_ = nullptr;    // reason, if this class (and not hiredis) refused the reply
+    bool complete_ = false;            // true: root_ is a complete reply, already returned
+    const char* refused_ = nullptr;    // why this class (and not hiredis) refused the reply
     reply root_;
     std::unique_ptr<redisReader, frees_reader> reader_;
 };
 
-/// Reads a number. Returns nothing if any part of the text does not belong to the number.
+/// Reads a number. Returns nothing if the text contains anything else.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};
@@ -170,23 +167,23 @@ std::optional<Number> number_in(std::string_view text) {
 }
 
 /// Returns whether the client accepts this text as the host of a server that another server names.
-/// A host name has at most 253 bytes and no spaces. It must not begin with `/`, because such a text
-/// is the path of a local socket. Any process that listens at that socket would get the password.
+/// A host name has at most 253 bytes and no spaces. It must not begin with `/`, like the path of a
+/// local socket: a process that listens at such a socket would get the password.
 bool is_host(std::string_view text);
 
 /// Returns whether the client accepts this text as a host that another server names; see is_host().
-/// A path is also accepted if `asked`, the host that replied, is a path.
+/// Also accepts a path if `asked`, the host that replied, is a path.
 bool is_host_beside(std::string_view text, std::string_view asked);
 
-/// Reads a port from 1 to 65535. The text must consist of digits only.
+/// Reads a port from 1 to 65535, which must consist of digits only.
 std::optional<std::uint16_t> read_port(std::string_view text);
 
 /// Reads `host:port` in the form that servers use. An IPv6 address may have brackets. If the text
-/// has no host, the result has the host that was asked (`asked`).
+/// has no host, the result has the host `asked`.
 std::optional<server_address> read_host_and_port(std::string_view text, std::string_view asked);
 
-/// Returns the value of a field in a reply to INFO. The reply has lines of the form `field:value`.
-/// The result is empty if the field is missing.
+/// Returns the value of a field in a reply to INFO, which has lines of the form `field:value`.
+/// Empty if the field is missing.
 std::string_view info_field(std::string_view info, std::string_view field);
 
 } // namespace holdfast::redis

@@ -18,8 +18,8 @@
 
 namespace holdfast::redis {
 
-/// Borrowed connection (`blocking_connection`). The destructor returns the blocking connection to
-/// the pool. The object is empty if no blocking connection was free.
+/// Borrowed connection. The destructor returns the connection to the pool. The object is empty if
+/// no connection was free.
 class server_connections::borrowed_connection : public blocking_connections::borrowed_connection {
 public:
     using blocking_connections::borrowed_connection::borrowed_connection;
@@ -49,8 +49,7 @@ server_connections::server_connections(std::shared_ptr<node_context> context)
 namespace {
 
 /// Limits the time that WAIT may take: to `replica_timeout`, and to half of the time until
-/// `answer_by`. The other half is left for the reply, which contains the number of replicas that
-/// have confirmed.
+/// `answer_by`. The other half is for the reply, which has the number of replicas that confirmed.
 void bound_wait(call_options& options, duration replica_timeout, time_point now) {
     options.replicas_within = std::min(options.replicas_within, replica_timeout);
     if (options.answer_by != time_point::max())
@@ -85,8 +84,8 @@ asio::awaitable<reply> server_connections::call(const script& what,
     co_return co_await command_connections_->pick(options).ask(what, keys, arguments, options);
 }
 
-/// Sends the request over the blocking connection and waits for the reply. As soon as the request
-/// is written, other calls can use the blocking connection.
+/// Sends the request over the borrowed connection, returns the connection to the pool as soon as
+/// the request is written, and waits for the reply.
 asio::awaitable<void> server_connections::send_off(runtime::inline_call& caller,
                                                    std::optional<borrowed_connection>& mine,
                                                    request& asked) {
@@ -148,8 +147,8 @@ void server_connections::move(const net::failure& why) {
     subscriber_->move(why);
 }
 
-/// Returns the function for `node_context::leave_server`. All connections may call the function,
-/// even after this object is destroyed. The context owns the function.
+/// Returns the function for `node_context::leave_server`. All connections may call it, even after
+/// this object is destroyed. The context owns it.
 std::function<void(const net::failure&)> server_connections::leaving() {
     return [&known = *context_, shared = std::weak_ptr{command_connections_},
             own = std::weak_ptr{blocking_connections_},
@@ -172,7 +171,7 @@ runtime::inline_call* server_connections::inline_call_here() const noexcept {
 namespace {
 
 /// Number of consecutive lookups without the server's address after which the client leaves the
-/// server; see the class fixed_address.
+/// server; see `fixed_address`.
 constexpr int checks_of_a_name = 3;
 
 } // namespace
@@ -263,8 +262,8 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
     co_return answers;
 }
 
-/// Ends the connections on which a reply has been missing since the time `since`, or longer. If any
-/// connection was ended, also tests the other connections.
+/// Ends the connections on which a reply has been missing since `since` or longer. If any
+/// connection was ended, also tests the others.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,
                            context_->address() +
@@ -274,7 +273,7 @@ void liveness::cut_silent(time_point since) {
     const bool command_connections_were = command_connections_->cut_silent(since, why);
     if (!blocking_connections_were && !subscriber_was && !command_connections_were)
         return;
-    blocking_connections_->cut(why); // each blocking connection ends as soon as no call uses it
+    blocking_connections_->cut(why); // each connection ends as soon as no call uses it
     subscriber_->ask_if_there();
     command_connections_->ask_if_there();
 }

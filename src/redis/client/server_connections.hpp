@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All connections to one server (`server_connections`), and two classes that check them.
-// `same_server_guard` keeps all connections at the same server. `liveness` ends connections that
-// have died without notice.
+// `same_server_guard` keeps all of them at the same server. `liveness` ends connections that have
+// died without notice.
 #pragma once
 
 #include "redis/client/connection.hpp"
@@ -31,14 +31,14 @@ struct request;
 
 /// All connections to one server: shared connections for requests (`command_connections`),
 /// connections for blocking calls (`blocking_connections`), and the subscriber connection
-/// (`subscriber`). A node uses one `server_connections` for each server.
+/// (`subscriber`). A node has one such object for each server.
 class server_connections {
 public:
     explicit server_connections(std::shared_ptr<node_context>);
     server_connections(const server_connections&) = delete;
     ~server_connections() { close(); }
 
-    // Overrides of the functions of `node`, where their comments are.
+    // Functions of `node`; their comments are there.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments, call_options);
     void distrust(const reply&) noexcept;
@@ -49,16 +49,15 @@ public:
 
     /// Sends a command that is not a script, over the shared connection.
     asio::awaitable<reply> command(std::span<const std::string_view> words);
-    bool connected() const; ///< returns whether the command connection is connected
+    bool connected() const; ///< whether the command connection is connected
 
-    /// Closes all connections, because the server is not used any more. Requests that were sent end
-    /// as outcome_unknown. Requests that were not sent end as unreachable, and so do later
-    /// requests.
+    /// Closes all connections, because the server is not used any more. Requests that were sent
+    /// fail with outcome_unknown; other requests, and all later ones, with unreachable.
     void retire(const std::string& why);
 
     /// Ends all connections at once, because `node_context::where` names another server now.
-    /// Requests that were sent end as outcome_unknown. New connections lead to the new server. The
-    /// callbacks of all connections may call this function.
+    /// Requests that were sent fail with outcome_unknown. New connections lead to the new server.
+    /// The callbacks of all connections may call this function.
     void move(const net::failure& why);
 
 private:
@@ -77,24 +76,23 @@ private:
     const std::shared_ptr<liveness> liveness_;
 };
 
-/// Guard that keeps all connections of a `server_connections` at the same server. Without the
-/// guard, if a name or a proxy began to lead to another server, existing connections would stay at
-/// the old server. Two calls of one client could then ask different servers for the same lock.
+/// Keeps all connections of a `server_connections` at the same server. Without this class, if a
+/// name or a proxy began to lead to another server, existing connections would stay at the old
+/// server. Then two calls of one client could ask different servers for the same lock.
 ///
-/// The server of the command connection is the right server. If a new command connection leads to
-/// another server, or to a server that does not tell its run_id, the other connections end and are
-/// opened again. If another new connection leads to another server, all connections end.
+/// The server of the command connection is the right one. If a new command connection leads to
+/// another server, or to a server that does not report its run_id, the other connections end and
+/// are opened again. If another new connection leads to another server, all connections end.
 ///
-/// Some proxies pick a server for each connection. Behind such a proxy, different servers are
-/// normal and mean no change. So after each change, further changes are ignored for a while, and
-/// for longer each time.
+/// Some proxies choose a server for each connection. Behind such a proxy, different servers mean no
+/// change. So after each change, the class ignores further changes for a while, and for longer each
+/// time.
 class same_server_guard {
 public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks that the connections call. Their comments are at the members of `node_context` with
-    // the same names.
+    // Callbacks of the connections. `node_context` explains them, under the same names.
     void on_shared_connection(const server_in_use&);
     void on_other_connection(const server_hello&);
 
@@ -105,24 +103,23 @@ private:
     const std::shared_ptr<command_connections> command_connections_;
     const std::shared_ptr<blocking_connections> blocking_connections_;
     const std::shared_ptr<subscriber> subscriber_;
-    duration pause_; // how long further events are ignored; doubles with each event
+    duration pause_; // how long further changes are ignored; doubles each time
     time_point heeds_from_ = time_point::min();
 };
 
-/// Detector of connections that have died without notice. When a reply on a connection has been
-/// missing for part of `command_timeout`, this class asks the server over a new connection. If the
-/// server replies there, the old connection gets a short grace period. If the reply is still
-/// missing after this period, the old connection is ended. Its requests end as outcome_unknown and
-/// wait no longer.
+/// Finds connections that have died without notice. When a reply has been missing for part of
+/// `command_timeout`, asks the server over a new connection. If the server replies there, and the
+/// old connection brings no reply within a short grace period, ends the old connection. Its
+/// requests then fail with outcome_unknown instead of waiting longer.
 ///
-/// The question is a script. A server that has paused writes (CLIENT PAUSE, a failover) does not
-/// reply to a script, so no connection is ended during the pause.
+/// The question is a script, because a server that has paused writes (CLIENT PAUSE, a failover)
+/// does not reply to scripts. So no connection is ended during such a pause.
 class liveness : public std::enable_shared_from_this<liveness> {
 public:
     liveness(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
              std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    /// Starts a check, unless a check is running. Call it when a reply on a connection is missing.
+    /// Starts a check, unless one is running. Call it if a reply on a connection is missing.
     void look();
 
     void close() noexcept;
@@ -137,7 +134,7 @@ private:
     const std::shared_ptr<command_connections> command_connections_;
     const std::shared_ptr<blocking_connections> blocking_connections_;
     const std::shared_ptr<subscriber> subscriber_;
-    const duration timeout_; ///< timeout of the reply on the new connection
+    const duration timeout_; ///< time limit for the reply on the new connection
     const duration grace_;   ///< extra time for the old connection after that reply
     const std::unique_ptr<alarm> rest_;
     std::shared_ptr<connection> line_;          // the new connection

@@ -15,7 +15,7 @@ void channels::add(listener& who, std::string name, bool late) {
     where.name = std::move(name);
     where.listeners.push_back(who);
     who.where = &where;
-    if (!where.refused) // after a refusal, `due` is the time of the next attempt and is kept
+    if (!where.refused) // after a refusal, `due` is the next attempt: keep it
         unschedule(where);
     want(where, true);
     if (late && confirmed(where) && std::exchange(where.missed, false))
@@ -94,7 +94,7 @@ void channels::disconnected() {
     to_be_told_.clear();
     due_channels_.clear();
     for (auto next = channels_.begin(); next != channels_.end();) {
-        channel& where = (next++)->second; // forget_if_idle() below may erase this channel
+        channel& where = (next++)->second; // forget_if_idle() may erase it
         where.told = where.to_be_told = where.refused = where.halved = false;
         where.due.reset();
         where.unanswered = 0;
@@ -137,8 +137,8 @@ void channels::compose(std::string& out, time_point now) {
     }
 }
 
-/// Appends a command for one channel. A command never names several channels, so if the server
-/// refuses the command, the refused channel is known.
+/// Appends a command for one channel. Each command names only one channel, so that a refusal shows
+/// which channel was refused.
 void channels::tell(std::string& out, channel& where, bool sharded, time_point now) {
     const char* const verb = where.told ? (sharded ? "SSUBSCRIBE" : "SUBSCRIBE")
                                         : (sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE");
@@ -165,7 +165,7 @@ std::optional<net::failure> channels::hear(const reply& said, time_point try_aga
 }
 
 /// Returns whether the server has ended a subscription although this client sent no command for it.
-/// A server does so when a slot moves or when the server's role changes.
+/// A server does so when a slot moves or its role changes.
 bool channels::is_unasked(const reply& verb, const reply& name) const {
     const bool sharded = verb.text == "sunsubscribe";
     const bool awaited = !expected_.empty() && expected_.front().about &&
@@ -178,7 +178,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
     dropped_ = true;
     const auto found = channels_.find(name);
     if (found == channels_.end() || !confirmed(found->second))
-        return; // the replies to the pending commands decide about the channel
+        return; // the replies to pending commands decide
     channel& where = found->second;
     try_again(where, try_again_at);
     forget_if_idle(where);
@@ -187,7 +187,7 @@ void channels::dropped(const std::string& name, time_point try_again_at) {
 void channels::message(const std::string& name, const std::string& text) {
     const auto found = channels_.find(name);
     if (found == channels_.end())
-        return; // the message came before the server processed the unsubscription
+        return; // sent before the server processed the unsubscription
     for (listener& one : found->second.listeners) {
         one.last_message = text;
         one.wake.ring();
@@ -204,8 +204,7 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-/// Returns whether `of` is the plain form of a subscription, and the reply to the sharded form is
-/// expected next.
+/// Returns whether `of` is a plain subscription whose sharded form gets the next reply.
 bool channels::is_twin_awaited(const expected& of) const {
     return form_ == telling::both && !of.sharded && !expected_.empty() &&
            expected_.front().about == of.about && expected_.front().sharded;
@@ -232,11 +231,11 @@ void channels::answer(const reply& verb, const reply& name, time_point try_again
 std::optional<net::failure> channels::refuse(const reply& error, time_point try_again_at) {
     const expected asked = next_expected();
     if (!asked.about)
-        return std::nullopt; // a server that refuses a PING is alive, so ignore the error
+        return std::nullopt; // a server that refuses a PING is alive
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // Ignore a refused UNSUBSCRIBE, because it does no harm. If newer commands about the channel
-    // are pending, their replies decide.
+    // Ignore a refused UNSUBSCRIBE, which does no harm. If newer commands about the channel are
+    // pending, their replies decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
@@ -320,7 +319,7 @@ std::unique_ptr<hearing> subscriber::hear(channel_name name, alarm& wake, linger
 }
 
 void subscriber::leave(listener& who, linger afterwards) {
-    if (closed_ || afterwards == linger::none) { // the clock may be gone after close()
+    if (closed_ || afterwards == linger::none) { // after close(), the clock may not exist
         channels_.remove(who, std::nullopt);
         if (connection_.connected())
             connection_.talk();
@@ -381,8 +380,8 @@ void subscriber::connected(const server_hello& told) {
 }
 
 time_point subscriber::idle_until() const {
-    // If no message arrives for this time, the connection is tested. The time need not be shorter
-    // than `poll_bound`, because a waiter polls after `poll_bound` even without a message.
+    // Time without a message after which the connection is tested. It need not be shorter than
+    // `poll_bound`, because a waiter polls after `poll_bound` even without a message.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

@@ -23,23 +23,21 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// One listener of one channel. The caller that created the listener keeps it alive as long as the
-/// listener is in the table.
+/// Listener of one channel. Its creator keeps it alive as long as it is in the table.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
     alarm& wake;
     std::string last_message{};
-    /// Alarm of a caller that waits for the confirmation of the subscription. Null if no caller
-    /// waits.
+    /// Alarm of a caller that waits for the confirmation of the subscription, or null.
     std::unique_ptr<alarm> settled;
-    channel* where = nullptr; ///< null if not subscribed any more
+    channel* where = nullptr; ///< null: not subscribed any more
     boost::intrusive::list_member_hook<> hook;
 };
 
-/// State of the subscription to one channel. `wanted`: the channel has listeners, or had listeners
-/// a short time ago. `told`: the last command for the channel was a subscription. The subscription
-/// is confirmed when both are true and the replies to all commands have arrived.
+/// State of the subscription to one channel. `wanted`: the channel has listeners, or had some a
+/// short time ago. `told`: the last command for the channel was a subscription. The subscription is
+/// confirmed when both are true and no reply is missing.
 struct channel {
     using hook = boost::intrusive::member_hook<listener, boost::intrusive::list_member_hook<>,
                                                &listener::hook>;
@@ -50,40 +48,39 @@ struct channel {
     bool wanted = false;
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
-    bool refused = false;    ///< true: SUBSCRIBE was refused, or the server unsubscribed
-    /// True if the server refused the plain subscription, and has not replied to the sharded
-    /// subscription yet.
+    bool refused = false;    ///< true: the server refused or ended the subscription
+    /// True if the server refused the plain subscription, but has not replied to the sharded one
+    /// yet.
     bool halved = false;
-    /// True if a message may have been missed. The next confirmation of a subscription then wakes
-    /// the listeners.
+    /// True if a message may have been missed. The next confirmation then wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// Time at which to end a subscription without listeners, or to retry after a refusal.
+    /// When to end a subscription without listeners, or to retry after a refusal.
     std::optional<due_map::iterator> due;
 };
 
-/// Table of all channels of one subscriber connection. It records which listeners want which
-/// channel, and which commands were sent to the server for each channel. The table does no I/O: the
-/// subscriber connection (`subscriber`) sends the commands and reads the replies.
+/// Table of all channels of one subscriber connection: which listeners want which channel, and
+/// which commands were sent for it. Does no I/O: the `subscriber` sends the commands and reads the
+/// replies.
 class channels {
 public:
-    /// Adds a listener, which may miss messages until the subscription is confirmed. `late`: the
-    /// listener may have missed a message already, so the confirmation wakes it.
+    /// Adds a listener. It may miss messages until the subscription is confirmed. `late`: it may
+    /// have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
-    /// Removes a listener. If it was the last listener of its channel, the subscription is kept
-    /// until `until` for the next listener. Without `until`, the subscription ends now.
+    /// Removes a listener. After the last listener of a channel, the subscription is kept until
+    /// `until` for the next listener. Without `until`, it ends now.
     void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
     static bool confirmed(const channel&);
     bool heard(const std::string& name) const;
-    /// Returns true if a caller must not wait for the confirmation, because the subscription was
+    /// Returns whether waiting for the confirmation is useless, because the subscription was
     /// refused or no connection could be made.
     bool given_up(const channel&) const;
 
     /// Subscribes to all wanted channels again, because a new connection has no subscriptions.
-    /// `form` selects plain subscriptions, sharded subscriptions, or both. With `both`, a channel
-    /// is confirmed when both of its subscriptions are confirmed.
+    /// `form` selects plain subscriptions, sharded ones, or both. With `both`, a channel is
+    /// confirmed when both of its subscriptions are.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -96,17 +93,16 @@ public:
     void ping() { ping_is_due_ = true; }
 
     /// Processes a message or a reply. If the server refused a subscription, returns the error and
-    /// schedules the next attempt for `try_again_at`. If the server ended a subscription although
-    /// the client did not ask for it, schedules the next attempt but returns no error. Throws
-    /// `failure` for an invalid reply.
+    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
+    /// also schedules the next attempt, but returns nothing. Throws `failure` for an invalid reply.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
-    /// Returns whether the server has ended a subscription without a command of this client since
-    /// the last call of any_dropped().
+    /// Returns whether the server has ended a subscription by itself since the last call of this
+    /// function.
     bool any_dropped() { return std::exchange(dropped_, false); }
 
-    /// Ends subscriptions that have had no listener for long enough. Tries refused subscriptions
-    /// again.
+    /// Ends subscriptions that have had no listener for long enough, and retries refused
+    /// subscriptions.
     void advance(time_point now);
 
     std::optional<time_point> next_due() const;
@@ -116,7 +112,7 @@ public:
 
 private:
     struct expected {
-        channel* about; ///< null if the command is a PING
+        channel* about; ///< null: the command is a PING
         bool subscribe;
         bool sharded;
         time_point sent_at;
@@ -145,16 +141,15 @@ private:
     channel::due_map due_channels_;
     std::size_t wanted_ = 0;
     bool connected_ = false;
-    bool hopeless_ = false; // true: the last attempt to connect has failed
+    bool hopeless_ = false; // true: the last attempt to connect failed
     bool ping_is_due_ = false;
     bool dropped_ = false;
     telling form_ = telling::plain;
 };
 
-/// Subscriber connection (`subscriber`). While there are listeners, it reconnects after a loss,
-/// subscribes to all channels again, and wakes the listeners of each channel. If the server sends
-/// nothing for a while, it sends a PING. Without the PING, the loss of a server that vanished
-/// without notice would never be noticed.
+/// Subscriber connection. While there are listeners, it reconnects after a loss, subscribes to all
+/// channels again, and wakes the listeners of each channel. If the server sends nothing for a
+/// while, it sends a PING, to find out whether the server has vanished without notice.
 class subscriber final : public std::enable_shared_from_this<subscriber>, private channel_handler {
 public:
     explicit subscriber(std::shared_ptr<node_context>);
@@ -171,16 +166,16 @@ public:
     /// Ends the connection. The next connection subscribes to all channels again and wakes their
     /// listeners.
     void cut(const net::failure& why) { connection_.cut(why); }
-    /// Ends the connection and opens a new connection at once.
+    /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends this connection and opens a new one if two conditions hold: the command connection has
-    /// changed its server, and this connection may still lead to the old server. A connection that
-    /// leads to a replica stays, because a replica publishes the same messages.
+    /// Opens a new connection instead of this one if the command connection has changed its server,
+    /// and this connection may still lead to the old server. A connection to a replica stays,
+    /// because a replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if a reply has been missing since the time `since`, or longer. Returns
-    /// whether the connection was ended.
+    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
+    /// connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING if there are listeners and no reply is missing.
@@ -189,8 +184,8 @@ public:
     void close();
 
 private:
-    /// Time without a message after which a PING is sent, if another server can take over. Without
-    /// this PING, the client would not notice that the present server hangs.
+    /// Time without a message after which a PING is sent if another server can take over. The PING
+    /// shows whether the present server hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;
