@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interface between src/store/redis and the connections. It runs a script with keys, and subscribes
-// to a channel. There are three implementations: a client of one server, a client of a cluster, and
-// a model of the server in tests.
+// to a channel. It has three implementations: a client of one server, a client of a cluster, and a
+// model of the server in tests.
 //
 //   primary_node   one `server_connections` (all connections to one server) at its `destination`:
 //                  a fixed address, or the primary that Sentinels name (topology/primary_node.hpp)
 //   cluster_node   one `server_connections` for each server, a map of the slots, and
 //                  subscriptions that follow their slots (topology/cluster_node.hpp)
 //
-// A call goes to the server of its first key's slot. A call can be redirected or retried after a
+// A call goes to the server of its first key's slot. It may be redirected, or retried after a
 // pause, but it always ends within one `command_timeout` (`retry_loop`). When another server takes
-// over, the user's observer gets the event `moved`. `store_context::revalidate` then makes this
-// client check, at once, the holds that the old server had.
+// over, the user's observer gets the event `moved`, and `store_context::revalidate` makes this
+// client check at once the holds that the old server had.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -32,16 +32,16 @@
 
 namespace holdfast::redis {
 
-/// Number that identifies a server of a cluster. When the server is no longer used, another server
-/// may get the number.
+/// Number of a server in a cluster. When the server is no longer used, another server may get its
+/// number.
 using shard = std::uint16_t;
 
-/// How release notifications are published and subscribed: as plain messages to all nodes of a
-/// cluster, as sharded messages to one shard, or both.
+/// How release notifications are published: as plain messages, which go to all nodes of a cluster,
+/// as sharded messages, which go to one shard, or both. Clients subscribe in the same form.
 enum class telling : std::uint8_t { plain, sharded, both };
 
-/// Commands that publish a notification. If both forms are published, `other` is the second
-/// command. Otherwise `other` is empty.
+/// Commands that publish a notification. `other` is the second command if both forms are published;
+/// otherwise it is empty.
 struct publishing {
     std::string_view command = "PUBLISH";
     std::string_view other{};
@@ -53,21 +53,21 @@ constexpr publishing publishing_in(telling form) {
     return form == telling::sharded ? publishing{"SPUBLISH"} : publishing{"PUBLISH", "SPUBLISH"};
 }
 
-/// Deadline on this client's clock. When a request is composed, the deadline is converted to
+/// Deadline of this client's clock. When the request is composed, the deadline is converted to
 /// microseconds of the server's clock, by the connection's estimate of that clock. If there is no
 /// estimate, the request contains 0.
 struct server_deadline {
     time_point at;
-    /// Deadline of the call. If the last attempt to connect failed, and the request still waits for
-    /// a connection at this time, the request fails then. A deadline in the past has no effect.
+    /// Deadline of the call. It counts only if the last attempt to connect failed: if the request
+    /// still waits for a connection then, the request fails. A deadline in the past has no effect.
     time_point of_call = time_point::max();
 };
 
 /// One argument of a script. The text must live until the call has completed.
 using argument = std::variant<std::string_view, std::int64_t, server_deadline>;
 
-/// Returns the arguments of a script that publishes a notification. The caller passes `way.other`
-/// as the last argument. If `way.other` is empty, the function omits it.
+/// Returns the arguments of a script that publishes a notification. The last argument is
+/// `way.other`, which the function omits if it is empty.
 template <std::size_t Count>
 std::span<const argument> telling_by(const publishing& way, const argument (&all)[Count]) {
     return std::span<const argument>{all}.first(way.other.empty() ? Count - 1 : Count);
@@ -79,55 +79,54 @@ struct channel_name {
     std::string text;
 };
 
-/// Longest wait for the confirmation of a subscription. After this time, the caller polls without
-/// the subscription.
+/// Longest wait for the confirmation of a subscription. After this time, the caller polls.
 inline constexpr duration confirmation_timeout = std::chrono::seconds{1};
 
-/// How long a subscription without listeners is kept. `usual`: the subscription is kept for a while
-/// for the next listener. `none`: the subscription ends at once, because only one client uses the
-/// channel, or because other clients read the number of subscribers.
+/// How long a subscription without listeners is kept. `usual`: for a while, for the next listener.
+/// `none`: not at all, because only one client uses the channel, or because other clients read the
+/// number of subscribers.
 enum class linger { usual, none };
 
-/// Subscription of one listener to one channel. The destructor ends the subscription; after that,
-/// the alarm does not ring.
+/// Subscription of one listener to one channel. The destructor ends it; after that, the alarm does
+/// not ring.
 class hearing {
 public:
     virtual ~hearing() = default;
 
     /// Waits until the server has confirmed the subscription, and returns true. Returns false if
     /// there is no confirmation at `limit`, the server refused the subscription, or no connection
-    /// could be made. The caller must then poll. If the confirmation or a message arrives later, it
-    /// rings the alarm that was given to `hear()`.
+    /// could be made. The caller must then poll. A later confirmation or message rings the alarm
+    /// that was given to `hear()`.
     virtual asio::awaitable<bool> confirmed(time_point limit) = 0;
 
-    /// Returns the text of the last message, or an empty text if there was none. The message may be
-    /// lost, old, or from a former primary, so the caller must check what the text says.
+    /// Returns the text of the last message, or an empty text if there was none. A message may be
+    /// lost, old, or from a former primary, so the caller must check its text.
     virtual std::string_view last_message() const { return {}; }
 };
 
 /// Options of one call.
 struct call_options {
-    /// Deadline of the reply. If no reply has come by then, the call fails: as unreachable if the
-    /// request was not sent, otherwise as outcome_unknown. A call never waits longer than
-    /// `command_timeout()`, even if the deadline is later.
+    /// Deadline of the reply. If there is no reply by then, the call fails: with unreachable if the
+    /// request was not sent, otherwise with outcome_unknown. A call never waits longer than
+    /// `command_timeout()`, even if this deadline is later.
     time_point answer_by = time_point::max();
-    /// True if an earlier request of the same kind got no reply. This request then uses another
+    /// True if an earlier request of this kind got no reply, so that this request must use another
     /// connection.
     bool elsewhere = false;
-    /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
-    /// and renewals may set this option. The number of these requests is limited, too, because each
-    /// hold has at most one release or renewal under way.
+    /// True: accept the request even if `requests_max` requests are pending. Only releases and
+    /// renewals may set this. Their number is limited, because each hold has at most one release or
+    /// renewal under way.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
-    /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
-    /// replicas: at least 1 ms, and never more than `replica_timeout`.
+    /// says how many have confirmed. `replicas_within` is the longest wait for them: at least 1 ms,
+    /// and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
-    /// Whether the caller can send a separate request for each key. If so, the call fails at once,
-    /// without retries, if the keys are at several servers during a slot migration.
+    /// True if the caller can send a separate request for each key. The call then fails at once,
+    /// without retries, if a slot migration has separated the keys.
     bool divisible = false;
-    /// Whether to send the command ASKING before the request. A server that is importing a slot
-    /// serves the keys of that slot only after ASKING.
+    /// True: send ASKING before the request. A server that is importing a slot serves the keys of
+    /// this slot only after ASKING.
     bool asking = false;
 };
 
@@ -136,9 +135,8 @@ class node {
 public:
     virtual ~node() = default;
 
-    /// Runs `what` on the server with EVALSHA, and with EVAL if the server does not know the script
-    /// (NOSCRIPT). If the server replies with an error, throws it. The exceptions are system_error
-    /// with one of these codes:
+    /// Runs `what` on the server with EVALSHA, or with EVAL if the server does not know the script
+    /// (NOSCRIPT). Fails with a system_error, which has one of these codes:
     /// - `errc::unreachable` if the request was never sent.
     /// - `errc::outcome_unknown` if the request was sent, but the connection was lost or no reply
     ///   came within `command_timeout()` of the call.
@@ -155,30 +153,30 @@ public:
         return call(what, {}, arguments, options);
     }
 
-    /// Returns whether the deployment has several servers. If it has, the results of the functions
-    /// below depend on the key of a lock.
+    /// Returns whether the deployment has several servers. If so, the results of the next functions
+    /// depend on the key of a lock.
     virtual bool is_sharded() const noexcept { return false; }
 
-    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that was
+    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that is
     /// requested after this call. Throws `failure` (unreachable) if no server returns a map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
 
     /// Returns the server that owns the slot of a key, according to the present map. If the map is
-    /// outdated, the server redirects the request.
+    /// out of date, the server will redirect the request.
     virtual shard shard_of(std::string_view) const { return 0; }
 
-    /// Returns the slot of a key. Keys can be in one request only if they have the same slot.
+    /// Returns the slot of a key. One request can only have keys of the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
-    /// Ends the connection over which this reply came. Call it if the request's script cannot give
-    /// such a reply: each later reply on the connection may then belong to an earlier request.
-    /// Requests under way on the connection end as outcome_unknown, and the event is reported to
-    /// the user's observer. Does nothing if the connection has ended already.
+    /// Ends the connection over which this reply came. Call it if the script of the request cannot
+    /// give such a reply: each later reply may then belong to an earlier request. Running requests
+    /// on the connection fail with outcome_unknown, and the user's observer gets an event. Does
+    /// nothing if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;
 
-    /// Subscribes to a channel. Rings `wake` for each message, and once when the subscription is
+    /// Subscribes to a channel. Rings `wake` for each message, and when the subscription is
     /// confirmed again after a reconnection. A message is only a hint: it may be missing or late.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
@@ -190,33 +188,31 @@ public:
 
     virtual duration command_timeout() const noexcept = 0;
 
-    /// Returns how long locks are usually not available after a server has failed.
+    /// Returns how long locks are usually unavailable after a server has failed.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
-    /// Returns how long a JVM that sends no request stays in the queue of a fair lock: its
-    /// `fairLockWaitTimeout`.
+    /// Returns how long a Redisson client that sends no request stays in the queue of a fair lock:
+    /// its `fairLockWaitTimeout`.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
     /// Returns whether a release grants the lock to the next waiting client
     /// (`options::direct_hand_off`).
     virtual bool direct_hand_off() const noexcept { return false; }
 
-    /// Returns whether clients may be subscribed to a channel although the server that runs the
-    /// script does not count them: in a cluster, a client may subscribe at any node to a channel
-    /// that is not sharded.
+    /// Returns whether a channel may have subscribers that the server of the script does not count.
+    /// In a cluster, a client may subscribe at any node to a channel that is not sharded.
     virtual bool has_unseen_listeners() const noexcept { return false; }
 
-    /// Returns the Redisson version that determines the format of permits.
+    /// Returns the Redisson version whose format permits have.
     virtual redisson_form redisson() const noexcept { return redisson_form::v3_17; }
 
     /// Asks all servers about their state, and returns a report. Throws `failure` (closed).
     virtual asio::awaitable<topology_report> survey() { co_return topology_report{}; }
 
-    /// Returns the identity of the server that has the key: the run_id from the handshake of the
-    /// last command connection. The id is empty if the server did not report it. `forgets_before`
-    /// is the later of two times: the start of the server, and the last loss of the command
-    /// connection. The loss is ignored if the server is known to be the same process as before.
-    /// Otherwise the server may have restarted unnoticed.
+    /// Returns the identity of the server that has the key: its run_id, which it reported to the
+    /// last command connection, or an empty id. `forgets_before` is the start of the server, or the
+    /// last loss of the command connection if this is later, because the server may have restarted
+    /// unnoticed. The loss does not count if the server is known to be the same process as before.
     virtual server_identity identity(std::string_view) const { return {}; }
 
     virtual void close() noexcept = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State and callbacks that all connections to one server share, and the facts that a server reports
-// about itself during the handshake.
+// State and callbacks that all connections to one server share. Also the facts that a server
+// reports about itself during the handshake.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -20,7 +20,7 @@ namespace holdfast::redis {
 
 using net::destination;
 
-/// Returns the endpoint that the options name: a unix socket, or a host and port.
+/// Returns the endpoint that the options name: a unix socket, or a host and a port.
 inline std::shared_ptr<const destination> destination_of(const options& how) {
     const server_address where{how.host, how.port};
     if (how.unix_socket.empty())
@@ -28,24 +28,24 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
     return std::make_shared<const destination>(how.unix_socket, where, how.tls);
 }
 
-/// Address of a server, and the information that the server gave about itself during the handshake.
-/// A server may refuse any part of this information.
+/// Address of a server, and the facts that it reported about itself during the handshake. A server
+/// may refuse each of them.
 struct server_hello {
     net::stream_endpoint peer{};
-    std::optional<std::chrono::microseconds> shown; ///< time that the server's clock showed
-    /// True if the server replies to ROLE and is not a replica.
+    std::optional<std::chrono::microseconds> shown; ///< time of the server's clock
+    /// True if the server replied to ROLE and is not a replica.
     bool tells_role = false;
-    /// Id of the server process. A restarted server has a new id. Empty if unknown.
+    /// Id of the server process, which a restart changes. Empty if unknown.
     std::string run_id;
     std::string node_id{};      ///< id of the node in its cluster; empty if unknown
-    std::string replication_id; ///< id of the history of its data; empty if unknown
+    std::string replication_id; ///< id of its data's history; empty if unknown
     std::optional<std::chrono::seconds> uptime;
 };
 
-/// Server at the other end of the command connection, as the handshake identified it.
+/// Server of the command connection, as the handshake identified it.
 struct server_in_use {
-    std::string run_id;          ///< run_id; empty if the server did not tell it
-    bool may_be_another = false; ///< true: it may be another server than before
+    std::string run_id;          ///< empty if the server did not report its run_id
+    bool may_be_another = false; ///< true: perhaps not the same server as before
 
     /// Returns whether another connection can stay open, because it leads or may lead to this
     /// server. `its_run_id` is the run_id that the server of that connection reported.
@@ -56,8 +56,8 @@ struct server_in_use {
     }
 };
 
-/// State and callbacks that all connections to one server share. The coroutines of the connections
-/// keep it alive, so it may outlive the node. A callback is empty if the event is not needed.
+/// State and callbacks that all connections to one server share. The connections' coroutines keep
+/// it alive, so it may outlive the node. A callback is empty if nobody needs its event.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -67,45 +67,43 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Endpoint of new connections. Null if the endpoint is not known yet. If Sentinels appoint the
-    /// primary, the endpoint can change later; see `find`.
+    /// Endpoint of new connections. Null if it is not known yet. It can change later if Sentinels
+    /// name the primary; see `find`.
     std::shared_ptr<const destination> where;
 
     /// Returns the server's address for messages.
     std::string address() const { return where ? where->address : unknown; }
     std::string unknown{}; ///< text for messages while `where` is null
 
-    /// Waits until `where` is known. The callback is called before each connection is made. Throws
-    /// `failure` (unreachable) if `where` is not known at `limit`. The callback is empty if `where`
-    /// is always known.
+    /// Waits until `where` is known. It is called before each connection is made. Throws `failure`
+    /// (unreachable) if `where` is not known at `limit`. Empty if `where` is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// Reports that no connection could be made, that the server is no primary, or that the server
-    /// does not reply. If the callback is empty, the client only tries again.
+    /// Reports that no connection could be made, that the server is no primary, or that it does not
+    /// reply. If this callback is empty, the client only retries.
     std::function<void()> in_trouble{};
 
     /// Reports that a reply has been missing for part of `command_timeout`.
     std::function<void()> overdue{};
 
     /// Reports that this server must not be asked for locks any more. Ends all connections to the
-    /// server, and looks its name up again for new connections. The callbacks of all connections
-    /// may call this function.
+    /// server, and looks its name up again for new connections. All connections may call it in
+    /// their callbacks.
     std::function<void(const net::failure& why)> leave_server{};
 
     /// Form in which releases are published at this server.
     telling form = telling::plain;
 
-    /// Returns the id that the server must have in its cluster. Returns an empty text if the id is
-    /// not known. The id is checked because a server of another cluster may use the same address
-    /// later. This callback is empty if there is no cluster.
+    /// Returns the id that the server must have in its cluster, or an empty text if it is unknown.
+    /// The id is checked because a server of another cluster may get the same address later. Empty
+    /// if there is no cluster.
     std::function<std::string()> node_id{};
 
     /// Reports that another server of the cluster owns a channel now. `words` is the MOVED error.
-    /// This callback is empty if there is no cluster.
+    /// Empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
-    /// `on_connected` is called when the command connection was opened, and `on_disconnected` when
-    /// this connection has ended.
+    /// Called when the command connection was opened, and when it has ended.
     std::function<void(const server_hello&)> on_connected{};
     std::function<void()> on_disconnected{};
 
@@ -120,8 +118,8 @@ struct node_context {
     std::function<void(bool urgent)> revalidate{};
 };
 
-/// Returns a function that calls the member function `what`, provided that the object still exists.
-/// The returned function does not keep the object alive.
+/// Returns a function that calls the member function `what` if the object still exists. It does not
+/// keep the object alive.
 template <typename T, typename... Args>
 std::function<void(Args...)> while_alive(const std::shared_ptr<T>& it, void (T::*what)(Args...)) {
     return [weak = std::weak_ptr{it}, what](Args... args) {

@@ -22,15 +22,15 @@
 
 namespace holdfast::redis {
 
-/// Subscription that follows its slot (`slot_subscription`). When another server becomes the owner
-/// of the slot, the subscription moves to that server.
+/// Subscription that follows its slot: when another server becomes the owner of the slot, the
+/// subscription moves to that server.
 class slot_subscription final : public hearing {
 public:
     slot_subscription(channel_name, alarm& wake, linger);
     slot_subscription(const slot_subscription&) = delete;
 
     /// Waits until the server confirms the subscription; see hearing::confirmed(). If the
-    /// subscription moves in the meantime, waits for the confirmation by the new server.
+    /// subscription moves meanwhile, waits for the new server's confirmation.
     asio::awaitable<bool> confirmed(time_point limit) override;
     std::string_view last_message() const override {
         return here_ ? here_->last_message() : std::string_view{};
@@ -43,9 +43,9 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If the result is true, lengthens the pause
-    /// before the next move. Without these pauses, two servers that redirect to one another would
-    /// move the subscription for ever.
+    /// Returns whether the subscription may move now. If so, lengthens the pause before the next
+    /// move. Without these pauses, two servers that redirect to one another would move the
+    /// subscription for ever.
     bool may_move(time_point now);
 
     const channel_name channel;
@@ -62,11 +62,11 @@ private:
     static constexpr duration pause_max{250};
     static constexpr duration calm = std::chrono::seconds{1};
 
-    std::unique_ptr<hearing> here_; // null if the server of the slot is not known
+    std::unique_ptr<hearing> here_; // null: the slot's server is unknown
     std::weak_ptr<const void> at_{};
     time_point not_before_ = time_point::min(); // earliest time of the next move
     duration pause_{};
-    // Former subscriptions, which are kept until confirmed() no longer waits for them.
+    // Former subscriptions, which are kept while confirmed() waits for them.
     std::vector<std::unique_ptr<hearing>> left_;
     bool is_awaited_ = false;
 };
@@ -79,8 +79,8 @@ using roamers = boost::intrusive::list<
 
 class topology_inspector;
 
-/// Client of a whole cluster. It sends each request to the server that owns the slot of its keys,
-/// and follows MOVED and ASK redirections.
+/// Client of a whole cluster. It sends each request to the server that owns its keys' slot, and
+/// follows MOVED and ASK redirections.
 class cluster_node final : public node {
 public:
     explicit cluster_node(std::shared_ptr<node_context>);
@@ -115,7 +115,7 @@ private:
     static constexpr int hops_max = 16;
     /// Idle time after which the connections to a server without slots are closed.
     static constexpr duration unused_max = std::chrono::seconds{10};
-    /// Slots that move between the same two servers within this time belong to the same change,
+    /// If slots move between the same two servers within this time, they belong to the same change,
     /// which is reported only once.
     static constexpr duration one_change_max = std::chrono::seconds{5};
 
@@ -144,13 +144,13 @@ private:
     const std::shared_ptr<pauses> pauses_ = std::make_shared<pauses>();
     const std::shared_ptr<map_watch> watch_;
     const std::shared_ptr<topology_inspector> topology_inspector_;
-    // Connections to the nodes; the index is the number of the node. Null if the node was never
-    // used, or is no longer used.
+    // Connections to each node, by node number. Null if the node was never used, or is no longer
+    // used.
     std::vector<shared_server> servers_;
     // The changes that were reported last: addresses of the two servers, and the time.
     std::map<std::pair<std::string, std::string>, time_point> reported_;
     roamers listeners_;
-    std::size_t calls_ = 0; // number of calls under way
+    std::size_t calls_ = 0; // number of running calls
     bool closed_ = false;
 };
 

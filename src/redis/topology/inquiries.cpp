@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns an endpoint with two parts: the address to connect to, and the name for which the TLS
+/// Returns an endpoint with the address to connect to, and with the name for which the TLS
 /// certificate must be valid.
 target by_address(const server_address& named, std::string address,
                   std::optional<tls_options> tls) {

@@ -18,8 +18,8 @@ namespace holdfast::redis {
 using known_context = std::shared_ptr<const node_context>;
 using target = std::shared_ptr<const destination>;
 
-/// Questions that are sent to several servers at once. Some servers may reply late or never, so
-/// settled() does not wait for all of them. Thread safety: use it on the client's executor only.
+/// The same questions to several servers at once. Some servers may reply late or never, so
+/// settled() does not wait for all of them. Thread safety: use it only on the client's executor.
 class inquiries : public std::enable_shared_from_this<inquiries> {
 public:
     struct answer {
@@ -31,37 +31,35 @@ public:
         std::string why; ///< error message, with the address of the server
     };
 
-    /// Creates the group. `words` contains the requests, and `answers` is their number. The alarm
-    /// `wake` rings at each reply and at each failure, until end() is called.
+    /// Creates the group. `words` has the requests, and `answers` is their number. The alarm `wake`
+    /// rings at each reply and each failure, until end() is called.
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
-    /// Asks a server over a new connection. If the server's name has several addresses, each
-    /// address counts as one server.
+    /// Asks a server over a new connection. If its name has several addresses, asks at each
+    /// address; each counts as one server.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server by the awaitable that the caller passes. It returns the server's reply or
-    /// throws.
+    /// Asks a server with the awaitable of the caller, which returns the server's reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// How many replies are enough. `one`: one reply. `most`: replies of more than half of the
-    /// servers. Until enough replies have come, settled() waits for all servers. After that, it
-    /// waits for the remaining servers only until its timeout ends.
+    /// How many replies are enough: `one`, or `most` (more than half of the servers). settled()
+    /// waits for all servers until enough replies have come. Then it waits for the others only
+    /// until its timeout ends.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:
     /// - All servers have replied or failed.
-    /// - Enough servers have replied, and the time `timeout` has passed since the call of
-    ///   settled().
+    /// - Enough servers have replied, and `timeout` has passed since the call of settled().
     /// - The time is `limit`.
     /// - `given_up` returns true; it is called each time `wake` rings.
     asio::awaitable<void> settled(enough, duration timeout, time_point limit,
                                   std::function<bool()> given_up);
 
-    /// Stops the questions. Later replies are ignored.
+    /// Ends the questions, and ignores later replies.
     void end();
 
     std::size_t asked() const { return asked_; }

@@ -19,8 +19,8 @@ std::string map_question() {
     return words;
 }
 
-/// Returns whether a CLUSTER SLOTS reply comes from a server that supports sharded pub/sub (7.0 or
-/// later). Since 7.0, the entry of a node has a fourth item after address, port and id.
+/// Returns whether a CLUSTER SLOTS reply comes from a server with sharded pub/sub (7.0 or later).
+/// Since 7.0, a node has a fourth item after its address, port and id.
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {
@@ -97,8 +97,8 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// Queues the known members in random order. Members with an open connection come first, and in an
-/// urgent round the owners of slots come before the replicas.
+/// Queues the known members in random order: members with an open connection first and, in an
+/// urgent round, owners of slots before replicas.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
@@ -106,13 +106,13 @@ void map_poll::queue_members() {
         std::stable_partition(all.begin(), all.end(), [this](const server_address& each) {
             return owners_.contains(text_of(each));
         });
-    // Use std::stable_partition, because clang 14 cannot compile std::ranges::stable_partition.
+    // clang 14 cannot compile std::ranges::stable_partition.
     std::stable_partition(all.begin(), all.end(), ways_.is_connected);
     queue(std::move(all));
 }
 
-/// Queues the seeds (the nodes in the options), and then all other nodes in the map, even former
-/// nodes of the cluster.
+/// Queues the seeds (the nodes in the options), and then all other nodes in the map, including
+/// former nodes of the cluster.
 void map_poll::queue_others() {
     if (std::exchange(others_queued_, true))
         return;
@@ -181,8 +181,8 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Selects the replies that count (replies from this cluster), and queues the nodes that these
-/// replies name.
+/// Selects the replies that count, which are those from this cluster, and queues the nodes that
+/// they name.
 void map_poll::judge() {
     ours_.clear();
     seeds_in_vote_.clear();
@@ -190,7 +190,7 @@ void map_poll::judge() {
     agreeing_ = 0;
     differs_ = false;
     all_know_shards_ = true;
-    std::map<std::size_t, std::size_t> equal; // number of equal replies, by fingerprint
+    std::map<std::size_t, std::size_t> equal; // number of equal replies
     for (const std::size_t place : votes_of(known_, votes_)) {
         const map_vote& one = votes_[place];
         ours_.push_back(one.said);
@@ -234,8 +234,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // In the first round, wait for more replies than are needed for the map, because this round
-    // must also find out whether all nodes support sharded pub/sub.
+    // The first round also finds out whether all nodes have sharded pub/sub. So it waits for more
+    // replies than the map needs.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -334,7 +334,7 @@ asio::awaitable<bool> map_watch::belongs(server_address where, time_point limit)
                                     context->how.credentials);
     };
     const auto question = std::make_shared<inquiries>(context_, who, std::move(words), 1, *told);
-    struct asking { // cancels the question on every exit from this function
+    struct asking { // cancels the question however this function ends
         ~asking() {
             about->end();
             all.erase(wake);
@@ -403,8 +403,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // Check `is_used` again after each `period`, because no event reports that a call or a hold
-        // begins to depend on the map.
+        // Check `is_used` again after each `period`: no event reports that a call or a hold begins
+        // to depend on the map.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -430,10 +430,10 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     if (maps.empty()) {
         if (const std::string why = told.troubles(); !why.empty())
             silence_ = "no node of the cluster tells who has which slots: " + why;
-        if (!known_) // if a map is known, use it even if it is old, instead of an error
+        if (!known_) // a known map, even an old one, is better than an error
             refused_ = told.refused();
         incomplete_ = true;
-        alone_since_.reset(); // nobody contradicted the map in this round
+        alone_since_.reset(); // no node contradicted the map in this round
         return refused_ ? wake_waiters() : void();
     }
     if (strange.empty() && contradicts_alone(told)) {
@@ -456,11 +456,11 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     wake_waiters();
 }
 
-/// Returns the maps of seeds (nodes in the options) that belong to another cluster, if these maps
-/// are to be believed. Normally these maps are believed when no node of the known cluster has
-/// replied for `strangers_wait`. A client without holds believes these maps at once if the known
-/// map was last confirmed more than `forgotten_after` ago. At the start, the maps of most seeds
-/// correct the first map at once, because the first map may come from a node of another cluster.
+/// Returns the maps of seeds (nodes in the options) that belong to another cluster, if the client
+/// should use them. Usually it uses them when no node of the known cluster has replied for
+/// `strangers_wait`. There are two exceptions. A client without holds uses them at once if the
+/// known map was last confirmed more than `forgotten_after` ago. At the start, the client uses the
+/// map of most seeds at once, because its first map may come from a node of another cluster.
 std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) {
     std::vector<slot_ranges> maps;
     const bool is_doubtful = is_start() && !told.is_confirmed_by_seeds();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the map of a cluster's slots up to date. `map_poll` is one round of questions to the nodes,
-// and `map_watch` decides when to ask.
+// Keeps the map of a cluster's slots up to date. `map_poll` is one round of questions to the nodes.
+// `map_watch` decides when to ask.
 #pragma once
 
 #include "redis/node_context.hpp"
@@ -20,23 +20,22 @@ namespace holdfast::redis {
 
 /// One round of questions to the nodes of a cluster about the owners of all slots.
 ///
-/// The round asks a few members at first. It asks more members if replies are missing or differ
-/// from the known map. The round is over when most of the reachable members agree. A reply from
-/// another cluster does not count. Such a reply is possible, because another cluster may use the
-/// address of a former node.
+/// The round first asks a few members. It asks more members if replies are missing or differ from
+/// the known map. The round is over when most of the reachable members agree. A reply from another
+/// cluster, which may use the address of a former node, does not count.
 class map_poll {
 public:
-    /// Function that asks a node over a connection that is already open.
+    /// How to ask a node over a connection that is already open.
     struct ways {
         std::function<bool(const server_address&)> is_connected;
         std::function<asio::awaitable<reply>(server_address)> ask;
     };
     struct plan {
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
-        /// True if no member replied in the last round. The next round then also asks the seeds and
-        /// the former nodes.
+        /// True if no member replied in the last round. This round then also asks the seeds and the
+        /// former nodes.
         bool lonely = false;
-        /// True if most seeds have not confirmed the map yet. Each round then also asks all seeds.
+        /// True if most seeds have not confirmed the map yet. The round then also asks all seeds.
         bool is_start = false;
         std::vector<server_address> seeds;
     };
@@ -45,37 +44,37 @@ public:
     ~map_poll() { round_->end(); }
     map_poll(const map_poll&) = delete;
 
-    /// Asks the nodes. Returns when the round is over or `closed` returns true.
+    /// Asks the nodes. Returns when the round is over, or when `closed` returns true.
     asio::awaitable<void> run(std::function<bool()> closed);
 
     /// Returns the slot maps of the replies that count.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// Returns the number of members whose replies may count. A member that has not replied is
-    /// included until the round times out. The result is never less than the size of `maps()`.
+    /// Returns the number of members whose replies may count. It includes members that have not
+    /// replied, until the round times out. It is never less than the size of `maps()`.
     std::size_t voters() const;
     /// Returns whether the only reply that came in time contradicts the known map, while a known
     /// owner of slots does not reply. The node that replied may be out of date, and the owner may
     /// only be slow.
     bool is_lone_contradiction() const;
-    /// Returns whether all servers whose replies count support sharded pub/sub.
+    /// Returns whether all servers whose replies count have sharded pub/sub.
     bool all_know_shards() const { return all_know_shards_; }
 
     /// Returns whether the replies of more than half of the seeds (nodes in the options) count.
     bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
-    /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
-    /// result is empty unless more than half of all seeds belong to that cluster: a new cluster was
-    /// then set up at the addresses of the old cluster.
+    /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. Empty
+    /// unless more than half of all seeds belong to that cluster, which means that a new cluster
+    /// was set up at the addresses of the old one.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
-    std::string troubles() const; ///< reasons why nodes did not reply, for messages
+    std::string troubles() const; ///< why nodes did not reply, for messages
     const std::optional<net::failure>& refused() const { return refused_; }
 
 private:
     static constexpr std::size_t few = 3;
     static constexpr std::size_t many = 16;
     static constexpr std::size_t most = 128;
-    /// Longest wait for enough replies. After that time more nodes are asked.
+    /// Longest wait for enough replies. After this time, more nodes are asked.
     static constexpr duration step{300};
 
     void queue_members();
@@ -103,41 +102,41 @@ private:
     const std::shared_ptr<inquiries> round_;
     const time_point began_;
     time_point limit_{};
-    std::deque<server_address> queue_; // nodes that are still to be asked
-    std::set<std::string> queued_;     // all nodes that were ever in `queue_`
+    std::deque<server_address> queue_; // nodes that must still be asked
+    std::set<std::string> queued_;     // all nodes that have ever been in `queue_`
     std::set<std::string> asked_;
     std::set<std::string> told_;    // nodes that have replied or failed
-    std::set<std::string> members_; // known members, and nodes named in replies with a vote
+    std::set<std::string> members_; // known members, and nodes in replies that count
     std::size_t answers_taken_ = 0, failures_taken_ = 0;
     bool others_queued_ = false;
-    bool timed_out_ = false; // true: nodes that have not replied are treated as unreachable
+    bool timed_out_ = false; // true: nodes without a reply are treated as unreachable
     std::vector<map_vote> votes_;
     std::vector<bool> votes_know_shards_;
     std::vector<slot_ranges> ours_;
     std::set<std::string> seeds_in_vote_; // seeds whose replies are in `ours_`
     std::size_t agreeing_ = 0;            // size of the largest group of equal replies in `ours_`
-    bool ours_are_whole_ = false; // true: the replies of that group name an owner for every slot
-    bool differs_ = false;        // true: a reply in `ours_` differs from the known map
+    bool ours_are_whole_ = false;         // true: that group's map has an owner for each slot
+    bool differs_ = false;                // true: a reply in `ours_` differs from the known map
     bool all_know_shards_ = true;
     std::string troubles_;
     std::optional<net::failure> refused_;
 };
 
-/// Object that keeps the slot map of a cluster up to date. It asks several nodes at once when the
-/// map is first needed, and soon after a server reports a new owner of a slot. It also asks
-/// periodically while calls, holds or listeners depend on the map.
+/// Keeps the slot map of a cluster up to date. It asks several nodes at once when the map is first
+/// needed, and soon after a server reports a new owner of a slot. While calls, holds or listeners
+/// depend on the map, it also asks periodically.
 class map_watch : public std::enable_shared_from_this<map_watch> {
 public:
     using changes = std::span<const slot_map::change>;
     struct callbacks {
         /// Reports that slots have other owners now. `told_by` names the source of the new map.
         std::function<void(changes, const std::string& told_by)> changed;
-        /// Functions that ask nodes over open connections.
+        /// How to ask nodes over open connections.
         map_poll::ways nodes;
         /// Returns whether any call, hold or listener depends on the map now.
         std::function<bool()> is_used;
-        /// Closes connections that are not needed. Called after each round in which at least one
-        /// reply counted.
+        /// Closes connections that are not needed. Called after each round in which a reply
+        /// counted.
         std::function<void()> tidy;
     };
 
@@ -146,24 +145,23 @@ public:
     slot_map& map() { return map_; }
     const slot_map& map() const { return map_; }
 
-    /// Returns whether all servers that replied in the first successful round support sharded
-    /// pub/sub.
+    /// Returns whether all servers that replied in the first successful round have sharded pub/sub.
     bool knows_shards() const { return knows_shards_; }
 
-    /// Waits for the next map, but not beyond `limit`. Returns at once if a map is known and
-    /// `stale` is false. Throws `failure` in three cases: the client is closed, no map is known at
-    /// `limit`, or no map is known yet and a node has refused to answer.
+    /// Waits for the next map until `limit`. Returns at once if a map is known and `stale` is
+    /// false. Throws `failure` if the client is closed or no map is known at `limit`. While no map
+    /// is known, also throws if a node refuses to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// Requests a new slot map soon. Call it when a server redirects a request or does not reply.
+    /// Requests a new slot map soon. Call it if a server redirects a request or does not reply.
     void want();
-    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if it is
-    /// not known that the node `to` belongs to this cluster.
+    /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
+    /// node `to` is not known to belong to this cluster.
     void moved(std::uint16_t slot, const server_address& to);
 
     /// Returns whether the node belongs to this cluster. If no map has named the node yet, asks the
-    /// node itself. The check is needed because a server may have been moved to another cluster,
-    /// and then redirects clients to nodes of that other cluster.
+    /// node itself. A server that was moved to another cluster redirects clients to nodes of that
+    /// cluster.
     asio::awaitable<bool> belongs(server_address, time_point limit);
 
     /// Asks the node `to` whether it belongs to this cluster, and then calls moved(), which ignores
@@ -176,18 +174,18 @@ private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
     /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
-    /// of that cluster is accepted.
+    /// of that cluster is used.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// After the first map has arrived, the client asks the seeds again and again until most of
-    /// them have confirmed the map, but for at most this time.
+    /// How long after the first map the client repeats its questions to the seeds, until most of
+    /// them have confirmed the map.
     static constexpr duration start_lasts = std::chrono::minutes{1};
-    /// Time between two rounds of questions during the first phase (`start_lasts`).
+    /// Time between two rounds of questions in the time `start_lasts`.
     static constexpr duration start_period = std::chrono::seconds{1};
     /// If only one member replies in time, its reply changes the map only after this time. Until
     /// then, the other members are asked again.
     static constexpr duration alone_wait = std::chrono::seconds{4};
     /// If the known cluster has not replied for this time, and this client has no holds, the map of
-    /// another cluster is believed at once.
+    /// another cluster is used at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -207,17 +205,18 @@ private:
     const callbacks around_;
     const std::unique_ptr<alarm> wake_;
     slot_map map_;
-    // Addresses of nodes that belong to this cluster although the map does not contain them yet.
+    // Addresses of nodes that are known to belong to this cluster, although the map does not
+    // contain them yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    // Time since which only seeds (nodes in the options) of another cluster reply.
+    // Since when only seeds (nodes in the options) of another cluster reply.
     std::optional<time_point> strange_since_;
-    // Time since which only one member replies, and its reply contradicts the map.
+    // Since when only one member replies, and its reply contradicts the map.
     std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;
     std::string silence_ = "no node of the cluster has answered yet";
-    // Error of a node that refused the question while no map was known.
+    // Error of a node that refused to answer while no map was known.
     std::optional<net::failure> refused_;
     bool known_ = false;
     time_point known_since_{};

@@ -64,7 +64,7 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
                                             std::span<const std::string_view> keys,
                                             std::span<const argument> arguments,
                                             call_options options) {
-    // Keeps the context alive during the call's pauses.
+    // Keeps the context alive while the call pauses.
     const std::shared_ptr<node_context> known = context_;
     retry_loop trail{known->home, pauses_, known->how.command_timeout, options, arguments};
     for (;;) {
@@ -131,8 +131,8 @@ void fixed_address::on_connected(const server_hello& told) {
         runtime::run_in_background(context_->home, watch(shared_from_this()));
 }
 
-/// Returns whether a new connection leads to another server than the connection before it. A server
-/// with the same run_id is the same server, even at another address.
+/// Returns whether a new connection leads to another server than the one before. A server with the
+/// same run_id is the same server, even at another address.
 bool fixed_address::is_another(const server& now) const {
     if (!last_ || last_->at == now.at)
         return false;
@@ -159,8 +159,8 @@ asio::awaitable<void> fixed_address::watch(self mine) {
     mine->watching_ = false;
 }
 
-/// Waits until the next lookup. The length of the wait is random, so that clients that lost their
-/// server together do not all look up the name at the same moment.
+/// Waits until the next lookup. The time is random, so that clients that lost their server together
+/// do not all look up its name at the same moment.
 asio::awaitable<void> fixed_address::rest() {
     const store_context& home = context_->home;
     const duration period = context_->how.address_check;

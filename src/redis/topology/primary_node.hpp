@@ -18,15 +18,16 @@ class fixed_address;
 class sentinel_watch;
 class topology_inspector;
 
-/// Client of one server at a time: the server at an address, or the primary that Sentinels appoint.
+/// Client of one server at a time: of the server at an address, or of the primary that Sentinels
+/// name.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
     primary_node(const primary_node&) = delete;
     ~primary_node() override { close(); }
 
-    /// Runs a script. With Sentinels, repeats the call while the server is unreachable, because a
-    /// new primary may be appointed. After the call's deadline, it is not repeated.
+    /// Runs a script. With Sentinels, repeats the call until its deadline while the server is
+    /// unreachable, because they may name a new primary.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments,
                                 call_options options) override {
@@ -63,21 +64,19 @@ private:
     std::shared_ptr<fixed_address> address_;
 };
 
-/// Check of the address of one server, which is given by a name or an address. The check is needed
-/// because the name may be changed to lead to another server while the old server still accepts
-/// connections. Without the check, the client would continue to ask the old server for locks.
-/// Therefore the name is looked up every `options::address_check` while there is a connection. The
-/// client leaves the server when three lookups in a row did not return its address. One lookup is
-/// not enough, because for some names each lookup returns other addresses in turn.
+/// Checks that the name of a server still leads to this server. If the name is changed, the old
+/// server may still accept connections, and the client would go on to ask the old server for locks.
+/// So the name is looked up every `options::address_check` while there is a connection. The client
+/// leaves the server when three lookups in a row do not return its address. One lookup is not
+/// enough, because for some names, each lookup returns other addresses in turn.
 ///
-/// The class also reports to the user's observer when a new connection leads to another server than
-/// the connection before.
+/// Also reports to the user's observer when a new connection leads to another server than the one
+/// before.
 class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks that the command connection calls. Their comments are at the members of
-    // `node_context` with the same names.
+    // Callbacks of the command connection. `node_context` explains them, under the same names.
     void on_connected(const server_hello&);
     void on_disconnected();
 
@@ -88,7 +87,7 @@ private:
 
     struct server {
         net::stream_endpoint at;
-        std::string run_id; // empty if the server did not tell it
+        std::string run_id; // empty if the server did not report it
     };
 
     using self = std::shared_ptr<fixed_address>;

@@ -9,8 +9,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the value that follows a name in a list of names and values. The result is empty if the
-/// name is missing.
+/// Returns the value that follows a name in a list of names and values. Empty if the name is
+/// missing.
 std::string_view field_in(const reply& pairs, std::string_view name) {
     for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
         if (pairs.items[i].text == name)
@@ -117,8 +117,8 @@ void hear_of_switches(composer out) {
     out.request({"SUBSCRIBE", switch_channel});
 }
 
-// The message has the form `service host port host port`. The function reads it from its end,
-// because the name of a service may contain spaces.
+// The message is `service host port host port`. Read it from its end, because the name of a service
+// may contain spaces.
 std::optional<primary_switch> read_switch(std::string_view message, std::string_view service) {
     const std::string_view new_port = take_last(message), new_host = take_last(message);
     const std::string_view old_port = take_last(message), old_host = take_last(message);
@@ -131,7 +131,7 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 
 namespace {
 
-/// Returns the value of a field in a line like
+/// Returns the value of a field in a line such as
 /// `ip=127.0.0.1,port=6380,state=online,offset=14,lag=0`.
 std::string_view part_of(std::string_view replica, std::string_view name) {
     while (!replica.empty()) {

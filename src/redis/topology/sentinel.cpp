@@ -42,13 +42,13 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Replies of Sentinels that watch the same servers, together with these servers.
+/// Replies of Sentinels that watch the same servers, and these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
 };
 
-/// Adds a reply to the groups. Merges all groups that have a server in common with the reply.
+/// Adds a reply to the groups. Merges all groups that share a server with the reply.
 void join(std::vector<watchers>& all, const sentinel_answer& one) {
     watchers joined{{one}, servers_of(one)};
     for (watchers& each : all) {
@@ -97,9 +97,8 @@ sentinel_choice::verdict sentinel_choice::decide(std::span<const sentinel_answer
     return verdict::moves;
 }
 
-/// Returns the replies that remain after the removal of doubtful replies: a doubtful reply names an
-/// unknown server as the primary. It is not removed if more than half of the Sentinels name the
-/// same server, or if no other reply would remain.
+/// Removes replies that name an unknown server as the primary. Keeps such a reply if more than half
+/// of the Sentinels name the same server, or if no other reply would remain.
 std::vector<sentinel_answer>
 sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answers,
                                            std::size_t asked) const {
@@ -113,8 +112,8 @@ sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answ
 }
 
 /// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
-/// group instead in three cases: no Sentinel watches our servers; most Sentinels have not confirmed
-/// yet which servers are ours; or the largest group has more than half of all Sentinels.
+/// group instead in three cases: no Sentinel watches our servers, most Sentinels have not confirmed
+/// our servers yet, or the largest group has more than half of all Sentinels.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
     const bool none_tells = std::ranges::none_of(
@@ -141,7 +140,7 @@ bool sentinel_choice::is_known(const server_address& where) const {
     return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
 }
 
-/// Returns whether the server is certainly new: it is neither our primary nor a known replica.
+/// Returns whether the server is certainly new: neither our primary nor a known replica.
 bool sentinel_choice::is_unknown(const server_address& where) const {
     return confirmed_ && knows_replicas_ && !is_known(where);
 }
@@ -239,8 +238,8 @@ target sentinel_subscriber::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// The loop does not report errors, because it tries the next Sentinel, and all Sentinels are asked
-// periodically anyway.
+// Reports no errors: it tries the next Sentinel, and all Sentinels are asked periodically in any
+// case.
 asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
@@ -281,7 +280,7 @@ asio::awaitable<void> sentinel_subscriber::hear_one(shared_connection line) {
 }
 
 void sentinel_subscriber::take(const reply& said) {
-    if (said.type == reply::kind::error) // this Sentinel refuses subscriptions, so try another
+    if (said.type == reply::kind::error) // this Sentinel refuses subscriptions: try another
         throw net::failure{errc::unreachable, said.text};
     if (said.items.size() != 3 || said.items[0].text != "message")
         return;
@@ -289,8 +288,8 @@ void sentinel_subscriber::take(const reply& said) {
         tell_(*heard);
 }
 
-/// Sends a PING when nothing was received for a while, and ends the connection if no reply comes.
-/// Without the PING, the loss of a Sentinel that vanished without notice would never be noticed.
+/// Sends a PING if nothing was received for a while, and ends the connection if no reply comes. So
+/// the client notices a Sentinel that vanished without notice.
 asio::awaitable<void> sentinel_subscriber::notice_silence(self mine, shared_connection line) {
     const clock& time = mine->context_->home.time;
     bool asked = false;
@@ -339,12 +338,12 @@ asio::awaitable<void> sentinel_watch::find(time_point limit) {
 }
 
 void sentinel_watch::begin() {
-    unknown_service_ = false; // the Sentinels may know the service by now
+    unknown_service_ = false; // the Sentinels may know the service now
     if (closed_ || std::exchange(running_, true))
         return;
     const auto tell = while_alive(shared_from_this(), &sentinel_watch::hear);
     const std::size_t sentinels = context_->how.sentinel->addresses.size();
-    // Begin with a random Sentinel, so that the clients are spread over the Sentinels.
+    // Begin with a random Sentinel, so that not all clients use the same one.
     const std::size_t first = context_->home.random() % sentinels;
     for (std::size_t i = 0; i < std::min(subscribers_max, sentinels); ++i) {
         subscribers_.push_back(std::make_shared<sentinel_subscriber>(context_, first + i, tell));
@@ -405,9 +404,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates each round of questions that got another reply or failure since its last evaluation,
-/// and forgets finished rounds. The newest round is evaluated only if `also_of_the_last` is set,
-/// because it must first get enough replies.
+/// Evaluates each round of questions that got a reply or failure since its last evaluation, and
+/// forgets finished rounds. Skips the newest round, which may not have enough replies yet, unless
+/// `also_of_the_last` is set.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

@@ -24,7 +24,7 @@
 
 namespace holdfast::redis {
 
-/// Returns the address of a Sentinel. The port is 26379 if none is given.
+/// Returns the address of a Sentinel, with port 26379 if it has none.
 inline server_address sentinel_at(server_address where) {
     constexpr std::uint16_t usual_port = 26379;
     if (where.port == 0)
@@ -32,9 +32,9 @@ inline server_address sentinel_at(server_address where) {
     return where;
 }
 
-/// Returns the login for a Sentinel: the options' user and password for Sentinels, or the servers'
-/// user and password if there are none. A Sentinel may refuse the servers' password and still
-/// answer questions without a login.
+/// Returns the login for a Sentinel: the user and password that the options have for Sentinels, or
+/// else those for the servers. A Sentinel may refuse the servers' password and still answer
+/// questions without a login.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
     if (own.own_login || !own.user.empty() || !own.password.empty())
@@ -43,24 +43,22 @@ inline login sentinel_login(const node_context& context) {
             true};
 }
 
-/// Election of the primary: decides which server is the primary, from the replies that several
-/// Sentinels give over time.
+/// Decides which server is the primary, from the replies of several Sentinels over time.
 ///
-/// Each failover increases the epoch of the Sentinels' configuration. Therefore the reply with the
-/// greatest epoch decides. Replies with a smaller epoch than the known epoch are ignored, because
+/// Each failover increases the epoch of the Sentinels' configuration. So the reply with the
+/// greatest epoch decides. Replies with a smaller epoch than the known one are ignored, because
 /// isolated Sentinels still name the old primary. If no reply has a greater epoch, the primary
 /// changes only if more than half of all Sentinels name the same other server.
 ///
 /// A server that no earlier reply has listed becomes the primary only if more than half of the
-/// Sentinels name it. The Sentinel that names it may watch another service, in which the address of
-/// one of our replicas is used again.
+/// Sentinels name it. A single Sentinel may watch another service, which has got the address of one
+/// of our replicas.
 ///
 /// Some replies contradict the newest known state: they name a former primary, have a smaller
-/// epoch, or describe a service that has none of our servers. The Sentinels behind these replies
-/// may watch another deployment, because service names are often the same and addresses are used
-/// again. Another possible reason is that the Sentinels were set up anew with epoch 0. A
-/// contradicting reply is accepted when more than half of the Sentinels give the same reply twice,
-/// with at least `agreed_after` between the two times.
+/// epoch, or describe a service that has none of our servers. There are two possible reasons. Their
+/// Sentinels may watch another deployment, because service names are often the same and addresses
+/// are used again. Or the Sentinels were set up anew with epoch 0. Such a reply is accepted when
+/// more than half of the Sentinels give it twice, at least `agreed_after` apart.
 ///
 /// At the start nothing is known, so the first reply is accepted, even from a single Sentinel. If
 /// this Sentinel watches another service, the result is corrected as soon as more than half of the
@@ -71,29 +69,29 @@ public:
 
     enum class verdict : std::uint8_t {
         nobody_answers,  ///< nothing changes; no Sentinel replied
-        unknown_service, ///< nothing changes; none of the Sentinels that replied knows the service
+        unknown_service, ///< nothing changes; no Sentinel that replied knows the service
         stays,
-        moves, ///< `primary()` has changed, or is known for the first time
+        moves, ///< `primary()` has changed, or is known now
     };
 
     /// Decides which server is the primary, from the replies to one round of questions. `asked` is
     /// the number of Sentinels that were asked.
     verdict decide(std::span<const sentinel_answer>, std::size_t asked, time_point now);
 
-    /// Processes a switch of the primary that one Sentinel has published. Returns whether
-    /// `primary()` has changed. If not, the caller should ask all Sentinels. If no primary is
-    /// known, the report changes nothing, because the Sentinel may watch another service.
+    /// Processes a switch of the primary that a Sentinel has announced. Returns whether `primary()`
+    /// has changed; if not, the caller should ask all Sentinels. While no primary is known, changes
+    /// nothing, because the Sentinel may watch another service.
     bool hear(const primary_switch&);
 
     const std::optional<server_address>& primary() const { return primary_; }
 
 private:
-    /// Result of the election among the replies that are not ignored.
+    /// Result of the election among the replies that count.
     struct proposal {
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
-        bool is_newer = false;                // true: `epoch` is greater than any epoch before
-        // True if all these replies have a smaller epoch than the known epoch.
+        bool is_newer = false;                // true: `epoch` is greater than any before
+        // True if these replies have a smaller epoch than the known one.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas
@@ -121,27 +119,27 @@ private:
     std::optional<std::uint64_t> epoch_;
     // Servers of our service, from the replies that were accepted.
     std::vector<server_address> servers_;
-    bool knows_replicas_ = false; // true: `servers_` contains the replicas
-    bool confirmed_ = false;      // true: more than half of the Sentinels have named our primary
+    bool knows_replicas_ = false;      // true: `servers_` contains the replicas
+    bool confirmed_ = false;           // true: most Sentinels have named our primary
     std::vector<server_address> left_; // former primaries, the latest at the end
     std::optional<disputed_primary> disputed_;
 };
 
-/// Subscription to the primary switches that one Sentinel announces. After a loss it continues with
-/// the next Sentinel. A client uses two of these subscriptions, because the Sentinel that leads a
-/// failover announces the switch a second later than the other Sentinels.
+/// Subscription to the switches of the primary that one Sentinel announces. After a loss, it uses
+/// the next Sentinel. A client has two of these subscriptions, because the Sentinel that leads a
+/// failover announces the switch a second later than the others.
 class sentinel_subscriber : public std::enable_shared_from_this<sentinel_subscriber> {
 public:
     using news = std::function<void(const primary_switch&)>;
 
-    /// Creates the subscription. `first` is the list index of the Sentinel to use first.
+    /// Creates the subscription. `first` is the index of the Sentinel to use first.
     sentinel_subscriber(known_context, std::size_t first, news);
 
     void open();
     void close();
 
 private:
-    /// Time after which a Sentinel that has sent nothing gets a PING.
+    /// Time without a message after which the Sentinel gets a PING.
     static constexpr duration idle_max = std::chrono::seconds{10};
     static constexpr duration pause_min{250};
     static constexpr duration pause_max = std::chrono::seconds{10};
@@ -165,33 +163,31 @@ private:
     bool closed_ = false;
 };
 
-/// Object that finds the primary by asking its Sentinels, and stores the primary's address in
-/// `node_context::where`. The Sentinels are asked when a connection is first needed. After that
-/// they are asked periodically, and more often while the primary may be down. They are also asked
-/// when one of two subscribed Sentinels announces a switch.
+/// Finds the primary by asking its Sentinels, and stores its address in `node_context::where`. Asks
+/// them when a connection is first needed, then periodically, and more often while the primary may
+/// be down. Also asks them when one of two subscribed Sentinels announces a switch.
 class sentinel_watch : public std::enable_shared_from_this<sentinel_watch> {
 public:
-    /// Function that is called on the executor when the primary has changed. The argument names the
-    /// source of this information.
+    /// Called on the executor when the primary has changed. The argument names the source of this
+    /// information.
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks that the connections call. Their comments are at the members of `node_context`
-    /// with the same names.
+    /// Callbacks of the connections. `node_context` explains them, under the same names.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 
     void close();
 
 private:
-    /// Time for which the primary is assumed to be down after a call of in_trouble().
+    /// How long the primary is assumed to be down after a call of in_trouble().
     static constexpr duration trouble_lasts = std::chrono::seconds{1};
-    /// Time between two rounds of questions while the primary may be down, with jitter.
+    /// Least and greatest time between two rounds of questions while the primary may be down.
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// Time between two rounds of questions while the primary seems to be up.
+    /// Longest time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long a round waits for the remaining Sentinels if more than half have replied, counted
+    /// How long a round waits for the other Sentinels after more than half have replied, counted
     /// from the start of the round. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
 
@@ -216,10 +212,10 @@ private:
         std::shared_ptr<inquiries> asked;
         std::size_t judged = 0; ///< number of replies and failures at the last evaluation
     };
-    std::vector<round> rounds_; // rounds in which the reply of some Sentinel is missing
+    std::vector<round> rounds_; // rounds in which some Sentinel has not replied
     std::vector<std::shared_ptr<sentinel_subscriber>> subscribers_;
     std::set<alarm*> finders_;
-    std::string silence_ = "no Sentinel has answered yet"; // reason why `where` is not known
+    std::string silence_ = "no Sentinel has answered yet"; // why `where` is not known
     bool unknown_service_ = false; // true: Sentinels replied, but none knows the service
     bool running_ = false;
     time_point trouble_until_ = time_point::min();

@@ -13,7 +13,7 @@
 namespace holdfast::redis {
 namespace {
 
-/// Table of the CRC-16/XMODEM value of each byte; the polynomial is x^16 + x^12 + x^5 + 1.
+/// Table with the CRC-16/XMODEM value of each byte; the polynomial is x^16 + x^12 + x^5 + 1.
 constexpr std::array<std::uint16_t, 256> remainders = [] {
     std::array<std::uint16_t, 256> all{};
     for (unsigned byte = 0; byte < all.size(); ++byte) {
@@ -51,13 +51,13 @@ namespace {
 using placed = redirection::kind;
 using fate = redirection::outcome;
 
-/// Returns the `redirection` for an error that rejects a request because no server serves the slot.
-/// The server has not executed the request.
+/// Returns the `redirection` for an error which says that no server serves the slot. The server has
+/// not executed the request.
 redirection not_served() {
     return {.what = placed::pause, .refresh = true, .pause_first = true};
 }
 
-/// Reads the slot and the address of a MOVED or ASK error, for example `3999 127.0.0.1:6381`.
+/// Reads the slot and the address in a MOVED or ASK error, for example `3999 127.0.0.1:6381`.
 redirection to_another(placed what, std::string_view where, std::string_view asked) {
     redirection told{.what = what, .refresh = what == placed::moved};
     const char* const end = where.data() + where.size();
@@ -103,8 +103,8 @@ redirection read_redirection(std::string_view error, std::string_view asked) {
 
 namespace {
 
-/// Each range in the reply has the form `[first, last, node, node…]`. The primary comes before its
-/// replicas.
+/// Position of the nodes in a range, which has the form `[first, last, node, node…]`. The primary
+/// comes before its replicas.
 constexpr std::size_t words_before_nodes = 2;
 
 [[noreturn]] void no_sense(const std::string& what) {
@@ -123,9 +123,9 @@ std::uint16_t slot_in(const reply& said) {
     return static_cast<std::uint16_t>(number_up_to(slot_count - 1, said, "the slot"));
 }
 
-/// Returns the name or address of a node that a reply gives in addition to its host. `name` selects
-/// the kind, for example `ip`. Since version 7.0, pairs of a name and a value follow the host, port
-/// and id of a node.
+/// Returns another name or address of a node, besides its host. `name` selects the kind, for
+/// example `ip`. Since version 7.0, a node in a reply has pairs of a name and a value after its
+/// host, port and id.
 std::string_view known_too_as(const reply& node, std::string_view name) {
     constexpr std::size_t place = 3;
     if (node.items.size() <= place)
@@ -138,7 +138,7 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
 }
 
 /// Returns the host of a node. An empty host in the reply means the host that was asked. `?` means
-/// that the node should have a host name but has none; the function then returns the node's `ip`.
+/// that the node should have a host name but has none; the node's `ip` is then used.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
@@ -154,7 +154,7 @@ std::string host_in(const reply& node, const server_address& asked) {
     return said.text;
 }
 
-/// Returns the address of a node. If the port in the reply is 0, the cluster does not know where
+/// Returns the address of a node. Port 0 in the reply means that the cluster does not know where
 /// the node has moved; the result then has no host.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
@@ -164,7 +164,7 @@ server_address node_in(const reply& node, const server_address& asked) {
     return port == 0 ? server_address{} : server_address{std::move(host), port};
 }
 
-/// Returns the id of a node. The id is the third item, since version 4.0.
+/// Returns the id of a node, which is its third item since version 4.0.
 std::string id_in(const reply& node) {
     constexpr std::size_t place = 2;
     return node.items.size() > place ? node.items[place].text : std::string{};
@@ -226,13 +226,13 @@ bool share_any(const std::set<std::string>& one, const std::set<std::string>& ot
     return std::ranges::any_of(one, [&](const std::string& each) { return other.contains(each); });
 }
 
-/// Group of replies from one cluster (`camp`), with all nodes that they name.
+/// Replies from one cluster, and all nodes that they name.
 struct camp {
     std::vector<std::size_t> answers;
     std::set<std::string> names;
 };
 
-/// Adds a reply to the groups. Merges all groups that have a node in common with the reply.
+/// Adds a reply to the groups. Merges all groups that share a node with the reply.
 void join(std::vector<camp>& all, std::size_t place, std::set<std::string> names) {
     camp joined{{place}, std::move(names)};
     for (camp& each : all) {
@@ -253,7 +253,7 @@ std::size_t owned_by(const cluster_members& known, const camp& one) {
     return slots;
 }
 
-/// Returns a hash of the owners of all slots. The hash does not depend on the order of the ranges.
+/// Returns a hash of the owners of all slots, which does not depend on the order of the ranges.
 std::size_t fingerprint_of(const slot_ranges& answer) {
     std::vector<std::string> owners(slot_count);
     for (const slot_range& range : answer)
@@ -289,7 +289,7 @@ map_vote::map_vote(server_address who, slot_ranges what)
     : from{std::move(who)}
     , said{std::move(what)}
     , fingerprint{fingerprint_of(said)} {
-    std::size_t known = 0; // number of slots with a primary; a reply names each slot once at most
+    std::size_t known = 0; // number of slots with a primary; no slot is named twice
     const auto note = [&](const std::string& id, const server_address& where) {
         names.insert(pair_of(id, where));
         addresses.insert(text_of(where));
@@ -380,9 +380,9 @@ slot_map::node_number slot_map::number_for(const server_address& where) {
     return made;
 }
 
-/// Forgets former nodes if there are more than `former_max`. It forgets first those nodes that no
-/// reply has named for the longest time. It never forgets seeds (nodes in the options), and nodes
-/// that the replies of this renewal have named.
+/// Forgets former nodes if there are more than `former_max`, beginning with the nodes that no reply
+/// has named for the longest time. Never forgets seeds (nodes in the options) and nodes that the
+/// present replies name.
 void slot_map::forget_former() {
     std::vector<node_number> former;
     for (std::size_t number = 0; number < nodes_.size(); ++number) {
@@ -485,8 +485,8 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     if (answers.empty())
         return {};
     ++renewals_;
-    // Mark all present owners as named in this renewal, so that forget_former() keeps them. The
-    // returned changes contain their numbers.
+    // The returned changes contain the numbers of the present owners. So mark these nodes as named,
+    // so that forget_former() keeps them.
     for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;
@@ -523,8 +523,8 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
 }
 
 /// Returns the owner that the votes give to a slot. If the slot has no owner and several nodes have
-/// equally many votes, the first of these nodes wins. If this node is the wrong one, it redirects
-/// the client to the right node.
+/// equally many votes, the first of them wins. If that is wrong, this node redirects the client to
+/// the right one.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];
@@ -543,9 +543,9 @@ slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> 
     return elected;
 }
 
-/// Returns whether a slot has the same owner and the same votes as the previous slot. The result of
-/// the election is then the same, too, and need not be computed again. There are many slots, but
-/// few ranges of slots with the same owner, so this saves most of the work.
+/// Returns whether a slot has the same owner and the same votes as the slot before it. Then the
+/// result of the election is the same, too. This saves most of the work, because there are many
+/// slots, but few ranges of slots with the same owner.
 bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                               const owners& before) {
     return slot > 0 && before[slot] == before[slot - 1] &&
@@ -553,8 +553,8 @@ bool slot_map::is_as_the_last(std::size_t slot, std::span<const owners> votes,
                                [&](const owners& vote) { return vote[slot] == vote[slot - 1]; });
 }
 
-/// Copies the ids of nodes and the replicas from the ranges whose primary was elected. If several
-/// ranges of a primary have a list of replicas, the first list is used.
+/// Copies the ids and the replicas of nodes from the ranges whose primary was elected. If several
+/// ranges of a primary list replicas, the first list is used.
 void slot_map::learn_nodes(const slot_ranges& answer) {
     for (const slot_range& range : answer) {
         const node_number primary = owners_[range.first];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of a cluster: the slot of a key, the redirections to other servers, the replies to CLUSTER
-// SLOTS, and the map of the slots' owners (`slot_map`). The code here does no I/O.
+// Slots of a cluster: the slot of a key, redirections to other servers, replies to CLUSTER SLOTS,
+// and the map of the slots' owners (`slot_map`). No function does I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -25,23 +25,23 @@ namespace holdfast::redis {
 inline constexpr std::size_t slot_count = 16384;
 
 /// Returns the part of a key that the cluster hashes: the text between the first `{` and the next
-/// `}`. If there is no such text, or if the text is empty, returns the whole key.
+/// `}`. If there is none, or if it is empty, returns the whole key.
 std::string_view hashed_part(std::string_view key);
 
-/// Returns the slot of a key: the number that CLUSTER KEYSLOT returns.
+/// Returns the slot of a key, as CLUSTER KEYSLOT does.
 std::uint16_t key_slot(std::string_view key);
 
 /// Meaning of an error reply in a cluster: to which server the request must be sent next, and
-/// whether the replying server has executed the request.
+/// whether the server has executed it.
 struct redirection {
     enum class kind : std::uint8_t {
-        none,           ///< the error has nothing to do with the choice of the server
+        none,           ///< the error is not about the choice of the server
         moved,          ///< another server owns the slot
-        ask,            ///< the slot is being migrated; ask its new server for this key
+        ask,            ///< the slot is being migrated: ask its new server for this key
         pause,          ///< no server serves the slot now
         demoted,        ///< the server has become a replica
         not_here,       ///< a script used an undeclared key that this server does not have
-        unknown_script, ///< the same server needs the text of the script (EVAL)
+        unknown_script, ///< send the script's text to the same server (EVAL)
     };
     enum class outcome : std::uint8_t { not_carried_out, carried_out, unknown };
 
@@ -54,29 +54,29 @@ struct redirection {
 
     bool refresh = false;     ///< true: request a new slot map
     bool pause_first = false; ///< true: pause for 50 to 250 ms before the next attempt
-    /// Whether to close the connections, because the server cannot serve locks.
+    /// True: close the connections, because the server cannot serve locks.
     bool cut = false;
 };
 
 /// Interprets an error reply. `asked` is the host that replied; it is also the target if the error
-/// names no host. A malformed MOVED or ASK error is treated as `pause`, because the server did not
+/// names no host. Treats a malformed MOVED or ASK error as `pause`, because the server did not
 /// execute the request.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
-/// Range of slots and the nodes that serve it, according to one node.
+/// Range of slots, and the nodes that serve it according to one node.
 struct slot_range {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
     server_address primary{}; ///< the host is empty if the node does not know the primary's address
     std::vector<server_address> replicas{};
-    std::string primary_id{};               ///< empty if the server did not tell it (before 4.0)
+    std::string primary_id{};               ///< empty if the server did not report it (before 4.0)
     std::vector<std::string> replica_ids{}; ///< ids of `replicas`, in the same order
 };
 using slot_ranges = std::vector<slot_range>;
 
-/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. The
-/// path of a unix socket is accepted only if the asked node is reached by a path too (in tests).
-/// Throws net::failure if the server refused the command or the reply is malformed.
+/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. A path
+/// of a unix socket is accepted only if the asked node also has a path (in tests). Throws
+/// net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
 // Types and functions that decide which replies to CLUSTER SLOTS count, and whether most of them
@@ -91,12 +91,12 @@ struct cluster_members {
     bool any() const { return !addresses.empty(); }
 
     /// Returns whether the reply comes from this cluster: known members must be the primaries of at
-    /// least half of the slots in the reply. One former member that now belongs to another cluster
-    /// is not enough.
+    /// least half of its slots. So a single former member, which now belongs to another cluster, is
+    /// not enough.
     bool recognize(const slot_ranges&) const;
 };
 
-/// Reply of one node to CLUSTER SLOTS, prepared for the comparison with other replies.
+/// Reply of one node to CLUSTER SLOTS, prepared for comparisons with other replies.
 struct map_vote {
     map_vote(server_address who, slot_ranges what);
     server_address from;
@@ -104,13 +104,12 @@ struct map_vote {
     std::set<std::string> names;     ///< all nodes of the reply, as `id@host:port`
     std::set<std::string> addresses; ///< all nodes of the reply, as `host:port`
     std::size_t fingerprint = 0;     ///< hash of the owners of all slots
-    bool knows_all_slots = false;    ///< true: every slot has a primary
+    bool knows_all_slots = false;    ///< true: each slot has a primary
 };
 
-/// Returns the indexes of the replies that come from the known cluster. Two replies that name no
-/// common node come from different clusters. If the replies come from several clusters, the known
-/// cluster is the one whose replies give most slots to the known owners. If no members are known,
-/// it is the cluster with the most replies.
+/// Returns the indexes of the replies that come from the known cluster. Replies that share no node
+/// come from different clusters. The known cluster is the one whose replies give most slots to the
+/// known owners. If no members are known, it is the one with the most replies.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.
@@ -120,26 +119,24 @@ std::vector<server_address> nodes_in(const slot_ranges&);
 std::string text_of(const server_address&);
 
 /// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
-/// Several nodes are asked at once, and a slot gets another owner only if most of these nodes name
-/// that owner. If a MOVED redirection arrives in the meantime, it is newer than the replies and
-/// overrides them.
+/// Several nodes are asked at once, and a slot gets another owner only if most of them name this
+/// owner. A MOVED redirection that arrives meanwhile is newer than the replies, so it wins.
 class slot_map {
 public:
-    /// Number of a node. It stays the same while the node serves a slot or is a seed (is in the
+    /// Number of a node. It stays the same while the node serves a slot or is a seed (a node in the
     /// options). When the node is forgotten, another node may get the number. So code that stores a
     /// number must compare the address before it uses the number.
     using node_number = std::uint16_t;
     static constexpr node_number nobody = 65535;
 
-    /// Maximum number of nodes in the map. It is enough if each slot has a primary and a replica of
-    /// its own.
+    /// Maximum number of nodes in the map: enough for a primary and a replica for each slot.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
-    /// Maximum number of former nodes in the map. Replies do not name these nodes any more. They
-    /// are asked when no other node replies.
+    /// Maximum number of former nodes in the map, which replies do not name any more. They are
+    /// asked when no other node replies.
     static constexpr std::size_t former_max = 256;
 
-    /// Range of adjacent slots whose owner changed from one node to another.
+    /// Range of adjacent slots that have moved from one owner to another.
     struct change {
         std::uint16_t first;
         std::uint16_t last;
@@ -152,13 +149,12 @@ public:
     /// before.
     using stamp = std::uint64_t;
 
-    /// Makes a map of the seeds (the nodes in the options) only. They are never forgotten.
+    /// Creates a map with only the seeds (the nodes in the options), which are never forgotten.
     explicit slot_map(std::span<const server_address> seeds);
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// Returns the number of node numbers in use. The address of a forgotten node has an empty
-    /// host.
+    /// Returns the number of node numbers. The address of a forgotten node has an empty host.
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }
@@ -175,15 +171,15 @@ public:
     std::vector<server_address> member_addresses() const;
     bool is_member(const server_address&) const;
 
-    /// Returns the id of the node at an address, or an empty text if the id is not known.
+    /// Returns the id of the node at an address, or an empty text if it is unknown.
     std::string id_at(const server_address&) const;
 
     /// Returns whether the reply differs from this map: it names another owner for a slot, or no
     /// owner for a slot that has an owner here.
     bool differs_from(const slot_ranges&) const;
 
-    /// Returns the number of a node, and adds the node if it is new. Returns `nobody` if there are
-    /// too many nodes.
+    /// Returns the number of a node, which is added if it is new. Returns `nobody` if there are too
+    /// many nodes.
     node_number know(const server_address&);
 
     stamp now() const { return moves_; }
@@ -193,11 +189,11 @@ public:
 
     /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
     /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
-    /// replied; if it is less than the number of replies, the number of replies is used.
+    /// replied, but at least the number of replies.
     ///
-    /// A slot gets another owner if more than half of the voters name that owner. A slot loses its
-    /// owner if more than half of the voters, and at least two, name no owner. A slot without an
-    /// owner gets the owner that most replies name.
+    /// A slot gets another owner if more than half of the voters name it. A slot loses its owner if
+    /// more than half of the voters, and at least two, name no owner. A slot without an owner gets
+    /// the owner that most replies name.
     std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
                               std::size_t voters = 0);
 
@@ -205,9 +201,9 @@ private:
     using owners = std::array<node_number, slot_count>;
     struct known_node {
         server_address address{};
-        std::string id{}; // from the last reply that agreed with the map; empty if unknown
+        std::string id{}; // from the last reply that agreed with the map
         bool is_seed = false;
-        std::uint64_t named = 0; // number of the last call of renew() that named this node
+        std::uint64_t named = 0; // last call of renew() that named this node
         std::size_t slots = 0;
         std::vector<node_number> replicas{};
     };
@@ -229,7 +225,7 @@ private:
     std::vector<node_number> free_;                        // numbers of forgotten nodes
     std::uint64_t renewals_ = 0;
     stamp moves_ = 0;
-    // Slots for which a MOVED redirection was received. Older replies must not undo such a
+    // Slots for which a MOVED redirection was received. Older replies must not undo the
     // redirection.
     std::unordered_map<std::size_t, stamp> moved_at_;
 };

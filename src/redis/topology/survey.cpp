@@ -14,15 +14,14 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Questions to a server, in the order of sending. TIME is sent again at the end. If the difference
-/// between the two times shows a jump, the clock was changed, or a proxy sends the requests to
-/// different servers.
+/// Questions to a server, in the order of sending. TIME is also the last question. If the two times
+/// show a jump, the clock was changed, or a proxy sends the requests to different servers.
 enum question : std::size_t {
     first_time,
     of_itself,
     of_files,
     of_replicas,
-    of_cluster, // the questions from here on are only for cluster nodes
+    of_cluster, // the questions from here on are for cluster nodes
     of_slots,
     of_nodes,
     of_listeners,
@@ -41,8 +40,7 @@ std::optional<microseconds> date_in(const reply& said) {
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-/// Greatest error of this client's clock: one millisecond, because the clock counts whole
-/// milliseconds.
+/// Greatest error of this client's clock, which counts whole milliseconds.
 constexpr duration tick{1};
 
 clock_reading reading_of(microseconds date, const reply& said) {
@@ -196,7 +194,7 @@ std::optional<disagreement> disagreement_in(const reply& slots, const server_add
 
 namespace {
 
-/// Returns the reason why no server replied.
+/// Returns why no server replied.
 std::string silence_of(const inquiries& one) {
     const std::string told = one.troubles();
     return told.empty() ? "no answer in time" : told;
@@ -220,7 +218,7 @@ sentinel_report read_sentinel_report(const server_address& where, const inquirie
 
 } // namespace
 
-/// Groups of questions to several servers. The groups run at the same time. The destructor ends all
+/// Groups of questions to several servers. All groups run at the same time. The destructor ends all
 /// questions.
 class topology_inspector::rounds {
 public:

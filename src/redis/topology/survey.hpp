@@ -24,30 +24,29 @@ class slot_map;
 
 enum class questioned : bool { server, node_of_cluster };
 
-/// Returns all questions, in the form in which they are sent.
+/// Returns all questions as the bytes to send.
 std::string questions_for(questioned);
 std::size_t count_of_questions(questioned);
 
-/// Reads the replies, which are in the order of the questions. `map` is the owner of each slot
-/// according to most nodes; it must not be null for a cluster node. Malformed replies are ignored.
+/// Reads the replies, which are in the order of the questions. `map` has the owner of each slot
+/// according to most nodes; it must not be null for a cluster node. Ignores malformed replies.
 server_report read_answers(questioned, const std::vector<reply>&, const server_address& asked,
                            const slot_map* map);
 
-// Readers of a cluster node's replies about slots.
+// Functions that read a cluster node's replies about slots.
 
-/// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. In the reply,
-/// a node lists only the slots that it moves itself: `[93->-id]` is migrating, `[93-<-id]` is
-/// importing.
+/// Returns the slots that are being migrated or imported, from a CLUSTER NODES reply. A node lists
+/// only its own slots: `[93->-id]` is migrating, `[93-<-id]` is importing.
 open_slots open_in(std::string_view nodes);
 
 /// Returns the slots for which a node's CLUSTER SLOTS reply names another owner than the map. A
-/// node with such slots does not know the newest state of the cluster. Slots for which the node
-/// names no owner are left out. Throws the errors of read_slots().
+/// node with such slots does not know the latest state of the cluster. Skips slots for which the
+/// node names no owner. Throws the errors of read_slots().
 std::optional<disagreement> disagreement_in(const reply& slots, const server_address& asked,
                                             const slot_map&);
 
-/// Inspector of all servers of a deployment. It asks each server over a connection that is opened
-/// only for this inspection. Thread safety: use it on the client's executor only.
+/// Inspects all servers of a deployment. It asks each server over a connection that is opened only
+/// for this inspection. Thread safety: use it only on the client's executor.
 class topology_inspector : public std::enable_shared_from_this<topology_inspector> {
 public:
     explicit topology_inspector(known_context);
@@ -62,8 +61,8 @@ public:
     void close();
 
 private:
-    /// How long a question waits for the other addresses of a name after one address has replied,
-    /// counted from its start.
+    /// How long a question waits for the other addresses of a name after one has replied, counted
+    /// from the start of the question.
     static constexpr duration settles_in{300};
 
     class rounds;
