@@ -48,8 +48,8 @@ struct verbs {
     /// granted.
     asio::awaitable<taken> (*take)(request_context&, const ask&, take_terms);
 
-    /// Releases the hold; may be called again. `bell` is the connection that has the lock's user
-    /// lock (GET_LOCK), or null.
+    /// Releases the hold; a repeated release does no harm. `bell` is the connection that has the
+    /// lock's user lock (GET_LOCK), or null.
     asio::awaitable<released> (*release)(request_context&, const hold&,
                                          std::shared_ptr<pinned_connection> bell);
 

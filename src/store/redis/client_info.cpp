@@ -205,7 +205,7 @@ read_clients(node& server, std::vector<std::string> clients) {
             seen = co_await read_some(server, some, false);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
-                throw; // show the clients of the other servers
+                throw; // else show the clients of the other servers
         }
         for (std::size_t i = 0; i < seen.size(); ++i)
             if (seen[i])
@@ -261,7 +261,7 @@ asio::awaitable<active_clients> read_active_clients(node& server) {
             seen = co_await read_some(server, some, true);
         } catch (const boost::system::system_error& why) {
             if (!server.is_sharded() || why.code() != errc::unreachable)
-                throw; // show the clients of the other servers
+                throw; // else show the clients of the other servers
             found.complete = false;
         }
         for (std::size_t i = 0; i < seen.size(); ++i) {

@@ -87,8 +87,8 @@ std::string listed(const std::vector<std::string>&);
 /// Returns a duration as text, for example `500 ms` or `19.5 s`.
 std::string length_in_words(duration);
 
-/// Examines the server (`store::examine`). Takes and releases a lock named `trial`, with the
-/// requests that all locks send, to test the user's permissions. Leaves no key at the server.
+/// Examines the server (`store::examine`). Takes and releases the lock `trial` with the usual
+/// requests, to test the user's permissions. Leaves no key at the server.
 asio::awaitable<std::vector<finding>> examine_server(node&, const store_context&, ask trial);
 
 } // namespace holdfast::redis

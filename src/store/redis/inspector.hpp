@@ -29,7 +29,7 @@ struct found_names {
 // These functions search in small steps (SCAN, never KEYS), so that they do not delay other
 // requests. They stop after a few million keys.
 
-/// Returns the keys that match a glob pattern and have the type of a lock's key.
+/// Returns the keys that match a glob pattern and look like locks.
 asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t limit);
 
 /// Returns the keys that match a glob pattern and may be counters of the given kind.

@@ -95,8 +95,8 @@ released untold_in(const reply& answer) {
     return outcome;
 }
 
-/// Returns whether the hold is the write hold of a read-write lock. One request renews write holds
-/// and plain locks.
+/// Returns whether the hold is the write hold of a read-write lock. The script that renews plain
+/// locks also renews write holds.
 bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }

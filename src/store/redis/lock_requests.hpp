@@ -49,7 +49,8 @@ struct verbs {
     /// the server after the deadline, the server replies "late" and does nothing.
     asio::awaitable<attempt> (*take)(node&, const ask&, server_deadline);
 
-    /// Ends the owner's hold, or removes the owner from the queue of waiters. May be called again.
+    /// Ends the owner's hold, or removes the owner from the queue of waiters. A repeated call
+    /// does no harm.
     asio::awaitable<released> (*release)(node&, const hold&);
 
     /// Renews several holds with one script, and returns which holds still exist. All holds must

@@ -252,8 +252,8 @@ inline constexpr const char* no_wake_without_publish =
 /// SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing permissions of the user without which locks still work, but worse. Each missing
-/// permission is reported to the user's observer once.
+/// Reports missing permissions without which locks still work, but not as well. Reports each of
+/// them once to the user's observer.
 class missing_permissions {
 public:
     /// Both arguments must outlive this object.

@@ -35,9 +35,9 @@ public:
 
     duration of(const ask&) const;
 
-    /// Records that an owner was missing in a queue, and reports this to the user's observer. If
-    /// `in_time`, another client removed the owner although its time in the queue had not expired.
-    /// The waiters for this lock then stay longer from now on.
+    /// Records that an owner was missing in a queue, and reports this to the user's observer.
+    /// `in_time`: the owner had asked again before its time in the queue expired. In this case, the
+    /// waiters for this lock stay longer from now on.
     void lost(const ask&, bool in_time);
 
 private:

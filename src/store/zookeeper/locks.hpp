@@ -43,7 +43,7 @@ public:
     /// request after `last_start`.
     asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
-    asio::awaitable<void> remove(); ///< deletes the node; may be called again
+    asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
     /// Deletes the node, but starts no request after `last_start`. If the node still exists then,
     /// the caller must delete it later (`place::must_leave`).
     asio::awaitable<void> remove_until(time_point last_start);
