@@ -95,8 +95,8 @@ struct node_context {
     telling form = telling::plain;
 
     /// Returns the id that the server must have in its cluster, or an empty text if it is unknown.
-    /// The id is checked because a server of another cluster may get the same address later. Empty
-    /// if there is no cluster.
+    /// The id is checked because a server of another cluster may get the same address later. This
+    /// callback is empty if there is no cluster.
     std::function<std::string()> node_id{};
 
     /// Reports that another server of the cluster owns a channel now. `words` is the MOVED error.

@@ -87,8 +87,8 @@ public:
 
     void compose(std::string& out) const;
 
-    /// Returns the name of the command whose reply is expected next. Empty if all replies have
-    /// come.
+    /// Returns the name of the command whose reply is expected next. The result is empty if all
+    /// replies have come.
     std::string_view awaited() const;
 
     /// Checks the next reply. Throws `failure` if the connection cannot be used.

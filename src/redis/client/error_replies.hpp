@@ -39,7 +39,8 @@ bool was_unblocked(std::string_view error);
 // name the command.
 
 /// Returns the permissions to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`.
-/// Returns all permissions that may be missing. Empty if the error is not about permissions.
+/// Returns all permissions that may be missing. The result is empty if the error is not about
+/// permissions.
 std::string missing_right(std::string_view error, const script& what,
                           std::span<const std::string_view> keys);
 

@@ -182,8 +182,8 @@ std::optional<std::uint16_t> read_port(std::string_view text);
 /// has no host, the result has the host `asked`.
 std::optional<server_address> read_host_and_port(std::string_view text, std::string_view asked);
 
-/// Returns the value of a field in a reply to INFO, which has lines of the form `field:value`.
-/// Empty if the field is missing.
+/// Returns the value of a field in a reply to INFO, which has lines of the form `field:value`. The
+/// result is empty if the field is missing.
 std::string_view info_field(std::string_view info, std::string_view field);
 
 } // namespace holdfast::redis

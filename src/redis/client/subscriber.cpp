@@ -94,7 +94,7 @@ void channels::disconnected() {
     to_be_told_.clear();
     due_channels_.clear();
     for (auto next = channels_.begin(); next != channels_.end();) {
-        channel& where = (next++)->second; // forget_if_idle() may erase it
+        channel& where = (next++)->second; // forget_if_idle() may erase this channel
         where.told = where.to_be_told = where.refused = where.halved = false;
         where.due.reset();
         where.unanswered = 0;

@@ -62,9 +62,9 @@ public:
     /// Returns whether the replies of more than half of the seeds (nodes in the options) count.
     bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
-    /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. Empty
-    /// unless more than half of all seeds belong to that cluster, which means that a new cluster
-    /// was set up at the addresses of the old one.
+    /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
+    /// result is empty unless more than half of all seeds belong to that cluster. If so, a new
+    /// cluster was set up at the addresses of the old one.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
     std::string troubles() const; ///< why nodes did not reply, for messages

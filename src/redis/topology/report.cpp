@@ -9,8 +9,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Returns the value that follows a name in a list of names and values. Empty if the name is
-/// missing.
+/// Returns the value that follows a name in a list of names and values. The result is empty if the
+/// name is missing.
 std::string_view field_in(const reply& pairs, std::string_view name) {
     for (std::size_t i = 0; i + 1 < pairs.items.size(); i += 2)
         if (pairs.items[i].text == name)

@@ -109,7 +109,8 @@ public:
     const std::shared_ptr<server_state>& far_end() const { return server_; }
     /// Returns the estimate of the server's clock.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
-    /// Returns the server's identity from the last reply. Empty before the first reply.
+    /// Returns the server's identity from the last reply. The result is empty before the first
+    /// reply.
     server_identity identity() const {
         return met_ ? server_identity{server_->id(), forgets_before_} : server_identity{};
     }

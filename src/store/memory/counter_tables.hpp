@@ -101,7 +101,8 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< closed latch: time until it expires, and so opens
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other = nullptr;
     std::string refused{}; ///< rate limiter: why the request can never be granted
 };
@@ -109,7 +110,8 @@ struct count_verdict {
 /// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other = nullptr;
     counter_answer what{};
     /// Number of free permits, for the waiters. For a latch: 1 if it is open now.
@@ -142,7 +144,7 @@ public:
     /// Makes a change as another program would. Does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the number of the counter. Empty if the counter does not exist.
+    /// Returns the number of the counter. The result is empty if the counter does not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
@@ -150,8 +152,8 @@ public:
     /// Returns nothing if the counter does not exist.
     std::optional<kept_number> take_out(const lock_name&);
     void put(const lock_name&, const kept_number&); ///< stores the counter again
-    /// Returns the time until the counter expires. Empty if the counter does not exist or does not
-    /// expire.
+    /// Returns the time until the counter expires. The result is empty if the counter does not
+    /// exist or does not expire.
     std::optional<duration> left(const lock_name&) const;
     void clear(); ///< removes all counters and all remembered requests
     void become(const counter_table& other) {
@@ -197,8 +199,8 @@ public:
     verdict_on_look look(const ask&);
     /// Renews the permits. Returns false if some of them are no longer held.
     bool renew(const hold&, duration lease_time);
-    /// Returns the time for which all of these permits are still held. Empty if some are not held,
-    /// or if they do not expire.
+    /// Returns the time for which all of these permits are still held. The result is empty if some
+    /// are not held, or if they do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
     /// Extends all holds of the owner's client: they end at the time `end` or later.
@@ -207,7 +209,7 @@ public:
     /// Makes a change as another program would. Does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the state of the semaphore. Empty if the semaphore does not exist.
+    /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
     std::optional<counter_state> inspect(const lock_name&) const;
     /// Returns the remaining lease of each held permit, by permit id.
     std::map<std::string, duration> held(const lock_name&) const;

@@ -47,7 +47,7 @@ public:
     }
     bool is_over(microseconds end) const { return end <= now(); }
 
-    /// Returns the time until `end`. Empty if `end` means "never".
+    /// Returns the time until `end`. The result is empty if `end` means "never".
     std::optional<duration> left(microseconds end) const {
         if (end == never)
             return std::nullopt;
@@ -103,7 +103,8 @@ struct verdict_on_look {
     std::uint64_t token = 0; ///< if a fenced lock was granted: its first token
     bool queued = false;     ///< true: the owner waits in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other = nullptr;
     /// If the lock is busy: whether the holder notifies waiters when it releases the lock.
     bool holder_tells = true;
@@ -130,10 +131,10 @@ public:
     /// Extends all holds of the owner's client: they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty if the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the remaining lease of this holder, or `duration::max()` if it never ends. Empty if
-    /// the owner does not hold the lock.
+    /// Returns the remaining lease of this holder, or `duration::max()` if it never ends. The
+    /// result is empty if the owner does not hold the lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -193,8 +194,8 @@ public:
 
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
-    /// Returns the remaining time of this owner's hold. Empty if the owner does not hold the lock,
-    /// or if the hold does not expire.
+    /// Returns the remaining time of this owner's hold. The result is empty if the owner does not
+    /// hold the lock, or if the hold does not expire.
     std::optional<duration> left_of(const hold&) const;
     left_verdict release(const hold&);
     /// Transfers the write hold to the owner `to`; see `lock_store::transfer`.
@@ -202,7 +203,7 @@ public:
     /// Extends all holds of the owner's client: they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
-    /// Returns the state of the lock. Empty if the lock is free.
+    /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 

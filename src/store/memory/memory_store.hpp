@@ -16,7 +16,8 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: it is empty or too long. Empty if the name is allowed.
+/// Returns why the name is not allowed: it is empty or too long. The result is empty if the name is
+/// allowed.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {

@@ -89,8 +89,8 @@ public:
 
     // Sends a copy of the data after the write with this number.
     void send(std::uint64_t write, copy, time_point now);
-    /// Returns the number of the last write that the primary knows to have arrived. Empty if there
-    /// is none yet.
+    /// Returns the number of the last write that the primary knows to have arrived. The result is
+    /// empty if there is none yet.
     std::optional<std::uint64_t> confirmed(time_point now);
     /// Returns the next time at which the result of confirmed() may grow, or `time_point::max()` if
     /// no copy is on its way.
@@ -99,7 +99,8 @@ public:
     /// Returns the latest copy that has arrived since the last call, or null if there is none.
     /// Called by the replica.
     copy take_arrived(time_point now);
-    /// Returns the number of the last write that has arrived. Empty if none has arrived yet.
+    /// Returns the number of the last write that has arrived. The result is empty if none has
+    /// arrived yet.
     std::optional<std::uint64_t> arrived(time_point now);
 
     void set_lag(duration); ///< sets the lag of later copies; no copy overtakes another
@@ -148,7 +149,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other = nullptr;
     forced what{};
 };
@@ -181,10 +183,12 @@ public:
     verdict transfer(const hold&, const owner_id& to, duration lease_time,
                      std::optional<microseconds> deadline);
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the lock with this name. Empty if the lock is free or the name is not a lock.
+    /// Returns the lock with this name. The result is empty if the lock is free or the name is not
+    /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
     /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if it never
-    /// ends. Empty if this owner does not hold the lock, or if it is a read-write lock.
+    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
+    /// lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). Refuses the request as
     /// late if this server's clock has passed `deadline`.
@@ -197,8 +201,8 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise
-        /// null.
+        /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+        /// none.
         const char* other = nullptr;
     };
     /// Stores a wish, which asks the present owners of a lock to release it soon; see `wish_store`.
@@ -216,7 +220,7 @@ public:
     counter_list list_counters(counter_kind, const std::string& pattern, std::size_t limit,
                                const rate_table::drawer& client) const;
     /// Returns the value of a semaphore or a latch. For a leased semaphore, returns the number of
-    /// held and free permits. Empty if there is no such counter.
+    /// held and free permits. The result is empty if there is no such counter.
     std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
@@ -250,8 +254,8 @@ public:
     /// Returns the time of the next confirmation by a replica, or `time_point::max()` if none is
     /// expected.
     time_point next_confirmation() const;
-    /// Returns the number of the primary's last write that this replica has. Empty if the machine
-    /// follows no primary, or if no copy has arrived yet.
+    /// Returns the number of the primary's last write that this replica has. The result is empty if
+    /// the machine follows no primary, or if no copy has arrived yet.
     std::optional<std::uint64_t> received() const;
 
     // A stopped machine executes nothing. After resume(), it executes all requests that have

@@ -91,7 +91,7 @@ inline void count_down(server& at, const lock_name& name, std::int64_t by = 1) {
     primary_state(at)->stranger_changes(
         {name, {}, counter_kind::latch, counter_verb::count_down, by});
 }
-/// Returns the value of a counter. Empty if the counter does not exist.
+/// Returns the value of a counter. The result is empty if the counter does not exist.
 inline std::optional<std::int64_t> counter(const server& at, const lock_name& name) {
     const counter_state found =
         primary_state(at)->inspect_counter(name, counter_kind::semaphore, {});

@@ -137,7 +137,8 @@ struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< outcome of an earlier copy of this request
     counter_now now{};
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other_kind = nullptr;
 };
 

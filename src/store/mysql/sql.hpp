@@ -133,7 +133,8 @@ struct packed_answer {
     /// True if this connection also has the lock's user lock (GET_LOCK). Set only if the lock was
     /// granted.
     bool has_bell = false;
-    /// Kind that uses the name, as text for messages, if the name has another kind. Otherwise null.
+    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
+    /// none.
     const char* other_kind = nullptr;
 };
 

@@ -30,8 +30,8 @@ enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 
 /// Reply to one acquire request, with the times of the request and of the reply.
 struct attempt {
     verdict said{};
-    /// Remaining lease; empty if it has no end. If the verdict is busy: of the present holder. If
-    /// it is granted: of the other holders of a shared lock.
+    /// Remaining lease of the present holder if the verdict is busy, or of the other holders of a
+    /// shared lock if it is granted. Empty if that lease has no end.
     std::optional<duration> left;
     // Members that have a meaning only for a busy lock.
     bool holder_tells = true; ///< the holder will notify the waiters when it releases the lock

@@ -198,8 +198,8 @@ public:
     /// next attempt can use them.
     void require_time(time_point last_start) const;
 
-    /// Returns the identity of the ensemble, which comes from the creation of the root node. Empty
-    /// if it was not read yet.
+    /// Returns the identity of the ensemble, which comes from the creation of the root node. The
+    /// result is empty if it was not read yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:
