@@ -76,7 +76,8 @@ struct node_context {
     std::string unknown{}; ///< text for messages while `where` is null
 
     /// Waits until `where` is known. It is called before each connection is made. Throws `failure`
-    /// (unreachable) if `where` is not known at `limit`. Empty if `where` is always known.
+    /// (unreachable) if `where` is not known at `limit`. This callback is empty if `where` is
+    /// always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
     /// Reports that no connection could be made, that the server is no primary, or that it does not
@@ -100,7 +101,7 @@ struct node_context {
     std::function<std::string()> node_id{};
 
     /// Reports that another server of the cluster owns a channel now. `words` is the MOVED error.
-    /// Empty if there is no cluster.
+    /// This callback is empty if there is no cluster.
     std::function<void(const std::string& words)> redirected{};
 
     /// Called when the command connection was opened, and when it has ended.
