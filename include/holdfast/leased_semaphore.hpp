@@ -59,10 +59,11 @@ struct permit_options {
 /// that caller waits for the same number of permits. Such a hand-over is limited by
 /// `options::hand_off`. After a call of `lease::permit_ids()`, the lease is not handed over.
 ///
-/// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
-/// errors, in cancellation, and without a running executor. The other functions behave like the
-/// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
-/// `invalid_argument`. The functions fail with `refused` in these cases:
+/// *Errors.* The functions that acquire permits report the same errors as the acquiring functions
+/// of `basic_mutex`, and behave like them when they are cancelled, or when no thread runs the
+/// executor. The other functions behave like the functions of `basic_counter`. A call for zero
+/// permits or more than `most_at_once` fails with `invalid_argument`. The functions fail with
+/// `refused` in these cases:
 /// - The value under the name is not a leased semaphore.
 /// - JVMs have written permits in a format that is older than the value of
 ///   `redis::options::redisson`.
