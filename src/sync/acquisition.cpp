@@ -139,9 +139,9 @@ private:
     gate& here_;
 };
 
-/// How long this client waits after a release, so that other clients can acquire the lock first.
-/// The notification of the release reaches the other clients later, so they would otherwise never
-/// get the lock.
+/// How long this client waits after a release before it acquires the lock again. Without this
+/// pause, other clients would never get the lock, because the notification of the release reaches
+/// them too late.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -191,8 +191,8 @@ void must_have_its_share(const request& wanted) {
 }
 
 /// Links a read hold and a write hold that this client has on the same lock. The store keeps both
-/// holds until the later of their leases ends. So the write hold at the store may last as long as
-/// the read hold.
+/// holds until the later of their leases ends. So the store may keep the write hold as long as the
+/// read hold.
 void note_linked_hold(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
@@ -224,8 +224,7 @@ void let_through(gate& here, time_point looked_at) {
 }
 
 /// How long a call waits for permits that other callers of this client release, before it asks the
-/// store. If it asked the store at once and then got such permits, it would have to undo its
-/// request.
+/// store. The pause avoids a request that would have to be undone if such permits arrive first.
 constexpr duration pass_timeout{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {

@@ -78,8 +78,8 @@ public:
     bool begins_reported_wait() { return !std::exchange(wait_reported_, true); }
     /// Returns whether last_request_ended() needs to be called.
     virtual bool follows_requests() const { return false; }
-    /// Called when it is known that the lock is busy, and when a request got no reply; `no_reply`
-    /// is then the reason. While the call waits in the local queue, the function is called for the
+    /// Called when it is known that the lock is busy. Also called when a request got no reply;
+    /// `no_reply` is then the error. While the call waits in the local queue, it is called for the
     /// requests of the calls in front. The function must not end any call.
     virtual void last_request_ended(const failure* /*no_reply*/) {}
     /// Returns the position of this call among the calls of its gate (local wait queue) that have

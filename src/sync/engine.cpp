@@ -35,9 +35,9 @@ void abandon_later(std::shared_ptr<lock_handle> held) {
 }
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats
-/// such a request for at most half of that time: `unavailable_timeout` and one last attempt. The
-/// default of `unavailable_timeout` depends on the store. But the store does not exist yet, because
-/// its creation needs the returned value. So this function assumes 30 s, the longest default.
+/// such a request for at most half of that time: `unavailable_timeout` and one last attempt. If the
+/// user has not set `unavailable_timeout`, the function assumes 30 s, the longest default of any
+/// store. The store's own default is not known yet, because the store is created later.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -346,8 +346,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the description only if no lock stays held. If a lock stays held, an operator may want
-    // to see the client that holds it or that has detached its hold.
+    // Delete the description only if no lock stays held. Otherwise an operator may want to see
+    // which client holds the lock, or has detached the hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -443,7 +443,7 @@ asio::awaitable<void> engine::let_go_of_clock() {
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
-/// Ends all operations. Afterwards, the executor and the clock are used only to complete close().
+/// Ends all operations. Afterwards, only the completion of close() uses the executor and the clock.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_timeout);
     let_go();
@@ -464,9 +464,9 @@ leftovers engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
-// The functions below decide which call of this client may ask the store next; the decision itself
-// is gate::admits() of the local wait queue. The functions run whenever a call arrives, gets the
-// reply "busy" or ends, and whenever a hold ends.
+// The functions below decide which call of this client may send the next request; gate::admits()
+// makes the decision itself. They run when a call arrives, gets the reply "busy" or ends, and when
+// a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -503,10 +503,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls of the queue. These calls do not start inside the function that ended the
-// previous call, because thousands of calls may fail at once and the stack would overflow. The gate
-// (local wait queue) is looked up after each call that shares a hold, because the handler of such a
-// call may delete the gate.
+// Starts the next calls of the queue. It does not start them inside the function that ended the
+// previous call: thousands of calls may fail at once, and the stack would overflow. The gate (local
+// wait queue) is looked up after each call that shares a hold, because the handler of such a call
+// may delete the gate.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -533,8 +533,8 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// If the gate (local wait queue) admits the first waiting call, lets this call ask the store or
-/// share a hold.
+/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) admits
+/// this call.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -599,8 +599,8 @@ void engine::hold_over(const held_lock& held) {
     next_turn(key, *here);
 }
 
-/// Starts readers that waited behind a call that has left the queue. Without that call, these
-/// readers may ask for the lock or share a hold.
+/// Starts readers that waited behind a call that has left the queue, because they may now ask for
+/// the lock or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;
@@ -616,8 +616,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // One caller has ended its share of the hold, but other callers still share the hold. A call
-    // that waits for exclusive access may be able to continue now.
+    // Other callers still share the hold. But a call that waits for exclusive access may be able to
+    // continue now.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }

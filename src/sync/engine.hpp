@@ -54,9 +54,9 @@ private:
     std::string text_;
 };
 
-// Threads that do not run a client's executor use it only through the class `executor_access`,
-// because the executor may be destroyed while they use it. The access is closed before the executor
-// is destroyed.
+// Threads that do not run a client's executor use the executor only through the class
+// `executor_access`. The executor may be destroyed at any time, and its owner closes the access
+// before that.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
@@ -109,8 +109,8 @@ public:
         return to_ && other.to_ && to_ == other.to_;
     }
 
-    /// Returns a stop token that is stopped when the client no longer uses the executor. Threads
-    /// that wait for work on the executor then stop waiting.
+    /// Returns a stop token that is stopped when the client stops using the executor. Threads that
+    /// wait for work on the executor must then stop waiting.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
@@ -145,8 +145,8 @@ private:
     std::stop_source ends_;
 };
 
-/// How many objects an engine still has. When no operation is pending, all of these numbers must be
-/// zero, which the simulation checks.
+/// Numbers of objects that an engine still has. The simulation checks that all of them are zero
+/// when no operation is pending.
 struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };
@@ -258,19 +258,20 @@ public:
     void acquisition_over(acquisition&);
     /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
     void next_turn(gate_key, gate&);
-    void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
-    void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call, because its timeout has passed. The result is "busy", or an error
-    /// if the store does not reply to the call in front of it. If the call waits for a latch, it
-    /// sends one last request instead: the latch may be open, and the replies to other waiters do
-    /// not say whether it was open when this call's timeout passed.
+    void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
+    /// call it when a call left the queue without being started
+    void left_queue(const acquisition&);
+    /// Completes a queued call whose timeout has passed. The result is "busy", or an error if the
+    /// store has not replied to the call in front. A call that waits for a latch sends one last
+    /// request instead, because no reply to another call says whether the latch is open at this
+    /// moment.
     void out_of_timeout(acquisition&);
-    /// Notes that fewer callers share a hold. A call that waits for exclusive access may now be
-    /// able to ask the store.
+    /// Records that fewer callers share a hold. A call that waits for exclusive access may now be
+    /// able to send its request.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The parameter is an owning pointer, so the hold lives until the call
-    // returns. Otherwise renewal::forget() could drop the last reference.
+    // Ends a lost hold. The parameter is an owning pointer, because renewal::forget() may drop the
+    // last other reference to the hold during this call.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
     /// Notes that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
@@ -301,7 +302,7 @@ public:
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
     /// Reports a loss to the observer, but only once for each hold: close() reports the loss before
-    /// the hold ends, and the end must not report it again.
+    /// the hold ends, and the end of the hold must not report the loss again.
     void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
     /// Reports that the call begins to wait, but only once for each call. Does nothing if the call
@@ -361,9 +362,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds, and all handlers of a pending close without calling them. Call it when the
-    /// executor will run nothing any more. A hold and the engine keep each other alive, so nothing
-    /// else would free them.
+    /// Drops all holds, and the handlers of a pending close without calling them. Call it when the
+    /// executor runs no more code. Otherwise the holds and the engine would never be freed, because
+    /// a hold and the engine keep each other alive.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -421,8 +422,8 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that were not reported yet: an event that a borrowed thread (a caller's thread) could
-    // not report, and all later events.
+    // Events that wait to be reported, in their order. The first of them occurred on a borrowed
+    // thread (a caller's thread), which must not call the observer.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;

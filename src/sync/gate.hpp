@@ -13,10 +13,10 @@
 // calls reach the store in the order of their arrival, and any number of calls can wait in the
 // store.
 //
-// A deferred release opens the gate before its acknowledgement if it was sent over a connection for
-// blocking calls (`blocking_connection`). The next request may use another connection and overtake
-// the release. In that case the reply "busy" may be caused by the client's own old hold (see
-// acquisition_loop.cpp).
+// unlock() of a lock with `deferred_release` does not wait for the store's acknowledgement. If the
+// release was sent over a connection for blocking calls (`blocking_connection`), the gate opens
+// before the acknowledgement. The next request may use another connection and overtake the release.
+// The reply "busy" may then be caused by the client's own old hold (see acquisition_loop.cpp).
 //
 // The table `gates` has all gates of a client. The class `call_timeouts` has the timeouts of
 // the queued calls.
@@ -91,11 +91,11 @@ public:
     void waits_there(const acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
-    /// Returns whether an earlier call of this client waits in the store for the same counter. Only
+    /// Returns whether an earlier call of this client waits at the store for the same counter. Only
     /// the earliest call asks again after a release. So a release that is enough for one call does
     /// not make all calls ask.
     bool serves_before(const acquisition&) const;
-    acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
+    acquisition* first_to_serve(); ///< returns the earliest waiter, at the store or in the queue
     /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
     /// the earliest waiters want another sum.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
@@ -105,34 +105,34 @@ public:
     // the store, so that other clients can get permits.
     void note_store_use(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
-    /// Returns how many calls were served locally since the last request to the store was sent.
+    /// Returns how many calls got permits locally since the last request to the store was sent.
     std::uint64_t passes() const { return rare().passes; }
     time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
     /// Notes that a call of this gate sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
-    // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
-    // why. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
-    // becomes `unreachable`.
+    // Record whether the last request of a call got a reply. note_no_reply() stores the error for
+    // the calls that wait behind that call. They have sent nothing, so for them the error
+    // `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
     /// Notes that the store has replied "busy" to a call of this gate.
     void note_busy(time_point now) { ensure_rare().busy_at = now; }
     /// Returns whether the store has replied "busy" to a call of this gate after the given time.
     bool was_busy_after(time_point when) const { return rare().busy_at > when; }
-    /// Returns why it is unknown at the end of a wait whether the lock is busy. Either the last
-    /// request failed, or no request got a reply during the whole wait of the call. Returns nothing
-    /// if the store has replied, or if this client holds the lock.
+    /// Returns the error of a call whose timeout has passed, if this client cannot say whether the
+    /// lock is busy. This is so if the last request failed, or if no request got a reply during the
+    /// whole wait. Returns nothing if the store has replied, or if this client holds the lock.
     std::optional<failure> why_unknown(const acquisition& behind, time_point now) const;
 
     void enter(shared_hold);
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether this gate's hold still exists. The question arises because the store
-    /// has granted the lock to another call of this client. The hold stays in this gate (local wait
-    /// queue) until it has ended.
+    /// Asks the store whether this gate's hold still exists. Call it after the store has granted
+    /// the lock to another call of this client, because the old hold is then probably lost. The
+    /// hold stays in this gate (local wait queue) until it has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
@@ -178,8 +178,8 @@ private:
         hold_set superseded{};
         hold_set readers{};
         std::vector<alarm*> alarms{};
-        // The upgrade that asks the store now. The pointer is only compared and never used, because
-        // the call may have ended.
+        // The upgrade that asks the store now. The pointer is only compared and never dereferenced,
+        // because the call may have ended.
         const acquisition* upgrading = nullptr;
         // Calls that ask the store for a counter or for permits, or wait at the store. Their order
         // is the order in which they began to ask; replies may arrive in another order.
@@ -191,7 +191,7 @@ private:
         time_point busy_at = time_point::min(); // time of the store's last reply "busy"
         std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // True: a call in the queue may need to know how the requests of the calls in front ended.
+        // True: a call in the queue wants to know how the requests of the calls in front end.
         bool has_followers = false;
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.
@@ -218,8 +218,8 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    // Hold whose release was sent. The pointer is only compared, never used; the release keeps the
-    // hold alive.
+    // Hold whose release was sent. The pointer is only compared, never dereferenced; the release
+    // keeps the hold alive.
     const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
@@ -228,8 +228,9 @@ private:
     time_point asked_at_ = time_point::max();
 };
 
-/// Returns whether the call can share a hold: later calls can share its own hold, or it can share
-/// the hold of an earlier call. Such a hold is renewed, and is not linked to a write hold.
+/// Returns whether the call can share a hold with other calls of this client: either it joins an
+/// existing hold, or later calls join its hold. A shared hold must be renewed, and must not be
+/// linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
@@ -270,9 +271,9 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes the release of a lock whose waiters poll. If this client has taken the lock again and
-    /// again for the time of several polls, while other clients waited, the client leaves the lock
-    /// to them: it does not take the lock for the next pause between polls.
+    /// Records the release of a lock whose waiters poll. If this client has taken the lock again
+    /// and again while other clients waited, it does not take the lock for the time between two
+    /// polls, so that another client can get it.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client must not take the lock, so that other clients can

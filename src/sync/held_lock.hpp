@@ -68,7 +68,7 @@ public:
     const time_point granted_at;
     const time_point settled_at; ///< see `grant::settled_at`
     const time_point taken_at;   ///< when the store granted the hold, before any hand-off
-    /// How long the store keeps the result of a request that it executes late: a hold or an entry
+    /// How long the store keeps the effect of a request that it executes late: a hold, or an entry
     /// in a queue.
     const duration late_lasts;
     const std::uint32_t handed_on; ///< number of hand-offs so far
@@ -126,8 +126,8 @@ public:
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
     duration lease() const { return lease_; }
-    /// Returns the length of time from which the dates of renewals, warnings and hand-overs are
-    /// computed: the lease, or the time that the store granted last if that is shorter (a session).
+    /// Returns the lease, or the time that the store granted last if that is shorter (a session).
+    /// The times of renewals, warnings and hand-overs are computed from it.
     duration effective_lease() const { return std::min(lease_, given_); }
     /// Returns the time that the store granted last, and would grant to a new owner. Returns
     /// `duration::max()` if the store grants any requested lease.
@@ -139,12 +139,12 @@ public:
     /// lock has no tokens.
     bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
-    /// Returns until when the store may still have the hold; after that time there is nothing to
-    /// release. The result is the latest possible arrival of the last request, plus the whole
-    /// lease. In a store with sessions, every request of the client extends the session, so the
-    /// engine does not know when the session ends. The result is then the end of the validity that
-    /// the store reported last. After that time, the store itself repeats a release that was not
-    /// acknowledged.
+    /// Returns until when the store may still have the hold. After that time there is nothing to
+    /// release. It is the latest possible arrival of the last request, plus the whole lease.
+    ///
+    /// In a store with sessions, it is the end of the validity that the store reported last,
+    /// because the engine does not know when the session ends. After that time, the store itself
+    /// repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
     /// Returns the time until which the store may have this hold, or the result of a late request.
     /// A late request may create an entry in a queue, which lasts longer than the lease.
@@ -210,8 +210,8 @@ public:
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless a cause is already stored. If the store replied that
-    /// the hold is gone, and a force_unlock() of this client may have removed it (`forces`), the
-    /// cause is `forced`.
+    /// the hold is gone, a force_unlock() of this client may have removed it. In that case
+    /// (`forces` is not 0), the cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
@@ -236,8 +236,8 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True if the first renewal has no reply yet, and the time until this renewal is shorter than
-    /// the lease: the lease was fixed before, or the grant was brief (`grant::is_brief`).
+    /// True until the first renewal has a reply, if less time is left of the hold than a whole
+    /// lease: its lease was fixed before, or the grant was brief (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported

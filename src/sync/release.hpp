@@ -31,14 +31,14 @@ void release(std::shared_ptr<held_lock>, release_handler);
 /// the alarm of the call, because the waiter at the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that was released or did not exist. `asked_at` is the time when the
-/// request was sent whose reply said so. The store may still execute earlier requests, which would
-/// take the lock again.
+/// Releases the hold once more at the time `settled_at`, after the server has replied that it was
+/// released or did not exist. `asked_at` is when that request was sent. Until `settled_at`, the
+/// store may still execute an earlier request of the same owner, which would take the lock again.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
-/// Releases a hold that has ended without a release, in case that the store still has it. If a
-/// store keeps holds as long as a session, only this release frees the lock when the lease ends.
-/// Other stores end the lease themselves.
+/// Releases a hold that has ended without a release, because the store may still have it. In a
+/// store with sessions (ZooKeeper), only this release frees the lock when the lease ends. Other
+/// stores end the lease themselves.
 void release_remains(std::shared_ptr<held_lock>);
 
 /// Releases a lost hold at the store once more. Call it when a renewal request ends after the loss

@@ -42,10 +42,10 @@ public:
     /// Maximum number of holds in one request. A larger request would delay the requests that
     /// follow it.
     static constexpr std::size_t batch_holds_max = 500;
-    /// Shortest time between two renewal requests of a read hold. A reader of another program with
-    /// a short lease may shorten the lock's lease, and then die. The lease stays short until this
-    /// client extends it, so a read hold sends requests often. If less than this time is left of a
-    /// read hold with a fixed lease, no request is sent.
+    /// Shortest time between two renewal requests of a read hold. A Redisson reader with a short
+    /// lease may shorten the lease of the whole lock and then die, so this client must extend the
+    /// lock often. If a read hold with a fixed lease has less than this time left, no request is
+    /// sent.
     static constexpr duration read_request_min{100};
 
     explicit renewal(engine&);
