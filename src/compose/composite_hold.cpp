@@ -92,14 +92,14 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // A later loss does not change this time. Otherwise frequent losses would postpone it for
-        // ever.
+        // Losses until then do not move this time, because frequent losses would otherwise postpone
+        // it for ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (lost_because_ == event_cause::none && of_->needs > valid && !causes.empty()) {
-        // The decisive loss is the loss that left fewer than `needs` parts. Earlier losses did no
-        // harm.
+        // The cause is the first loss after which fewer than `needs` parts were valid. Earlier
+        // losses did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -146,8 +146,8 @@ std::stop_token composite_hold::in_danger() const {
     return danger_.get_token();
 }
 
-// Posts a check, which registers a callback at each part (a member's hold). Only the executor may
-// change the parts.
+// Posts a check to the executor, which alone may change the parts (members' holds). The check
+// registers a callback at each part.
 std::stop_token composite_hold::asked() const {
     const std::scoped_lock guard{mutex_};
     if (!std::exchange(hears_wishes_, true))

@@ -87,11 +87,12 @@ public:
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
     // Functions for the upkeep coroutine keep_alive().
-    bool
-    can_regain_parts() const; ///< returns whether a part is missing that the hold may still get
-    bool needs_keep_alive()
-        const;           ///< returns whether can_regain_parts(), or a part may end without a report
-    void regain_parts(); ///< removes ended parts, and asks for missing parts
+
+    /// Returns whether a part is missing that the hold may still get.
+    bool can_regain_parts() const;
+    /// Returns whether can_regain_parts() is true, or a part may end without a report.
+    bool needs_keep_alive() const;
+    void regain_parts();                ///< removes ended parts, and asks for missing parts
     time_point next_keep_alive() const; ///< returns when to call regain_parts() next
     /// Sets the alarm on which the upkeep coroutine sleeps. The hold rings the alarm when the
     /// upkeep must stop.
@@ -127,9 +128,9 @@ private:
     /// Returns the number of parts (members' holds) that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
-    /// Notes the parts (members' holds) that were lost since the last call, and returns the number
-    /// of valid parts. If too few parts are valid, the loss that was one too many becomes the cause
-    /// of this hold's loss.
+    /// Records the parts (members' holds) that were lost since the last call, and returns the
+    /// number of valid parts. If too few parts are valid, the first loss that left too few becomes
+    /// the cause of this hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);

@@ -132,8 +132,8 @@ private:
         is_late_ = home_->now() >= limit;
     }
 
-    /// Stores, for each node that failed, the error text. The text is kept until the node replies,
-    /// because a later round may only find that the node does not reply.
+    /// Stores the error text of each node that failed. Keeps the text until the node replies,
+    /// because a later round may only notice that the node does not reply.
     void note_failures(const member_requests& round) {
         failures_.resize(round.size());
         for (std::size_t which = 0; which < round.size(); ++which)

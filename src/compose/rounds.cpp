@@ -126,8 +126,8 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns the number of members that a caller must hold so that all other callers are left with
-/// fewer than `needs` members.
+/// Returns how many members a caller must hold to block all other callers, so that fewer than
+/// `needs` members are left for them.
 std::size_t blocking(const composite_descriptor& of) {
     return of.members.size() - of.needs + 1;
 }

@@ -178,8 +178,9 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 }
 
 /// Combines the replies of all members. If another caller can still get enough members, returns
-/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this will
-/// be so. If too few members have replied for a decision, throws the first failure.
+/// nothing. Otherwise returns the state of the whole lock; its `remaining` says for how long no
+/// other caller can get enough members. If too few members have replied for a decision, throws the
+/// first failure.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 

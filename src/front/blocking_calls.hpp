@@ -61,10 +61,9 @@ public:
     }
 
     /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
-    /// the caller then keeps the value. The caller may be an inline caller (a thread that runs an
-    /// operation inside the monitor). In this case, the waiting thread is woken only after the
-    /// inline caller has left the monitor, because otherwise the woken thread would find the
-    /// monitor occupied.
+    /// the caller then keeps the value. If the caller is an inline caller (a thread that runs an
+    /// operation inside the monitor), the waiting thread wakes only after the caller has left the
+    /// monitor. Otherwise that thread would find the monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;

@@ -259,7 +259,7 @@ public:
     /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
-    /// call it when a call left the queue without being started
+    /// Lets readers start that waited behind a call which left the queue without a start.
     void left_queue(const acquisition&);
     /// Completes a queued call whose timeout has passed. The result is "busy", or an error if the
     /// store has not replied to the call in front. A call that waits for a latch sends one last

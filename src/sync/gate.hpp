@@ -272,8 +272,8 @@ public:
     void note_others(gate_key, bool listen);
 
     /// Records the release of a lock whose waiters poll. If this client has taken the lock again
-    /// and again while other clients waited, it does not take the lock for the time between two
-    /// polls, so that another client can get it.
+    /// and again while other clients waited, it pauses now for the time between two polls. So
+    /// another client can get the lock.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client must not take the lock, so that other clients can

@@ -309,9 +309,9 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
                     &why);
 }
 
-/// Adds a hold to the renewal requests that are about to be sent. If the last request got no reply
-/// in time, sends the next request over two connections, because the first connection may only be
-/// slow, and the second may not be open yet.
+/// Adds a hold to the renewal requests that are about to be sent. After a request without a reply,
+/// sends the next request over two connections. The first connection may only be slow, and the
+/// second may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
