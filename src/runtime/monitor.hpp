@@ -48,8 +48,8 @@ public:
     bool runs_here() const;
 
     /// Guard that counts an operation that will wake the background thread. One wake-up serves all
-    /// operations that are ready. So if there are many operations, a caller that waits for the
-    /// wake-up loses less time than a caller that enters the monitor.
+    /// operations that are ready. So if there are many, it costs a caller less to wait for the
+    /// wake-up than to enter the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept

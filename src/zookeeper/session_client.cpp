@@ -701,8 +701,8 @@ void session_client::limit_reached(time_point now) {
 /// Sends a heartbeat: a ping, or a write if the session is in use and its last write is old. A ping
 /// alone proves nothing. The answer to a write also proves that the ensemble has received the
 /// requests that were answered half a session timeout earlier (`session_lease`). So the first write
-/// after idle time proves a ping from at most two thirds of the timeout ago. At least a third of
-/// the timeout is left then, minus the possible drift of the clocks.
+/// after an idle time confirms a ping that was sent at most two thirds of the timeout ago. At least
+/// a third of the timeout is left then, minus the possible drift of the clocks.
 void session_client::send_heartbeat(time_point now) {
     heartbeat_due_ = now + heartbeat_period();
     if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {
@@ -734,15 +734,13 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
 }
 
 /// Waits until the request is settled or the time is `limit`. Does not cut the connection at
-/// `limit`.
+/// `limit`, because after each change of the connection all watches must be set again, even if the
+/// server was only slow. So a repeated request uses the same connection.
 ///
-/// A repeated request uses the same connection unless the server is silent. The session client
-/// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
-/// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a
-/// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there. With only one server, a twelfth remains. The session client does not leave a server
-/// earlier, because after each change of the connection it must set all watches again, even if the
-/// server was only slow.
+/// The session client leaves a silent server after a sixth of the session's timeout, or after a
+/// third if there is only one server. A hold lasts at least 5/12 of the timeout after the answer to
+/// a heartbeat. So a quarter of the timeout remains to resume the session at another server and to
+/// renew the hold there. With only one server, a twelfth remains.
 asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);

@@ -146,8 +146,8 @@ private:
     /// Maximum number of bytes in one write. Requests beyond this size stay in the queue, where
     /// they can still be given up at their deadline.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// Time after which an unused session is closed. If two session timeouts are longer, the
-    /// session is closed after these.
+    /// An unused session is closed after this time, or after two session timeouts if they are
+    /// longer.
     static constexpr duration idle_most = std::chrono::minutes{1};
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};

@@ -26,7 +26,7 @@ void session_lease::answered(time_point sent_at, time_point now) {
         return;
     answered_.push_back({sent_at, now});
     // A write that was sent a whole timeout ago gets no answer any more, because its connection was
-    // cut. Remove the entries that only the answer to such a write could have proved.
+    // cut. Remove the entries that only the answer to such a write could have confirmed.
     while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
         answered_.pop_front();
 }
