@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// This file has three sections: the state of a hold on several locks and of its parts, the
-// operations on the hold, and its upkeep.
+// This file has three sections: the state of a hold on several locks, the operations on the hold,
+// and the coroutine that keeps it alive.
 
 namespace holdfast::compose {
 namespace {
@@ -126,8 +126,8 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// Checks the parts (members' holds) by the clock, because a blocked executor may report a loss
-// late.
+// These functions check the members' holds by the clock, because a blocked executor may report a
+// loss late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -146,8 +146,8 @@ std::stop_token composite_hold::in_danger() const {
     return danger_.get_token();
 }
 
-// Posts a check to the executor, which alone may change the parts (members' holds). The check
-// registers a callback at each part.
+// Posts a check to the executor, which alone may change the members' holds. The check registers a
+// callback at each of them.
 std::stop_token composite_hold::asked() const {
     const std::scoped_lock guard{mutex_};
     if (!std::exchange(hears_wishes_, true))
@@ -216,8 +216,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers the callbacks of a part (a member's hold). When a danger of loss has passed, the part
-/// has a new stop token for the next danger. The new token needs a new callback.
+/// Registers callbacks at a member's hold: for its loss, for a danger of loss, and for a wish.
+/// After a danger has passed, the member's hold has a new stop token, which needs a new callback.
 void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -297,7 +297,7 @@ sync::failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// Runs `work` for each part (member's hold) on the part's own executor, without waiting for it.
+/// Runs `work` for each member's hold on the executor of that hold, without waiting for it.
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work work) {
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
@@ -306,7 +306,7 @@ void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work 
 
 } // namespace
 
-/// Takes all parts (members' holds) out of this hold. The caller must release or abandon them.
+/// Takes all members' holds out of this hold. The caller must release or abandon them.
 std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -334,8 +334,8 @@ void composite_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Reports the loss. A borrowed thread (a caller's thread that runs the operation itself) must not
-/// run the user's callbacks. On such a thread, the report is posted to the executor.
+/// Reports the loss. A caller's thread that runs its own operation must not run the user's
+/// callbacks. On such a thread, the report is posted to the executor.
 void composite_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -498,8 +498,8 @@ void composite_hold::abandon() {
     desert_parts();
 }
 
-// Upkeep of a hold on several locks: removes parts (members' holds) that ended without a report,
-// and asks the members of a quorum again for missing or lost votes.
+// Keeping a hold on several locks alive: the functions remove members' holds that ended without a
+// report, and ask the members of a quorum again for missing or lost votes.
 
 bool composite_hold::can_regain_parts() const {
     const std::scoped_lock guard{mutex_};
@@ -508,8 +508,9 @@ bool composite_hold::can_regain_parts() const {
            std::any_of(member_parts_.begin(), member_parts_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. One reason is a part (a member's hold) of a client with
-/// another executor: if that executor stops, the end of the part is not reported.
+/// Returns whether the coroutine keep_alive() is needed for this hold. One reason is a member whose
+/// client has another executor: if that executor stops, the end of the member's hold is not
+/// reported.
 bool composite_hold::needs_keep_alive() const {
     if (can_regain_parts())
         return true;
@@ -523,7 +524,7 @@ void composite_hold::regain_parts() {
         ask_missing();
 }
 
-/// Returns when the upkeep is due next. The result is not later than the expiry of the hold,
+/// Returns when to call regain_parts() next. The result is not later than the expiry of the hold,
 /// because otherwise the loss of the hold might never be reported.
 time_point composite_hold::next_keep_alive() const {
     const duration left = std::max(remaining(), duration{1});

@@ -54,8 +54,8 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 /// ends after `release_timeout`, or soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 
-/// Extends a part (a member's hold) to at least `length` from now. Throws the error of the
-/// extension. Does not throw for `lease_lost`, because a lost part simply does not count any more.
+/// Extends a member's hold to at least `length` from now. Throws the error of the extension, except
+/// `lease_lost`, because a lost member simply does not count any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// Returns the time by which a member has certainly replied to a request with this timeout,
@@ -195,8 +195,8 @@ bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&)
 /// may still be held, throws the first failure.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Combines the replies of several parts (members' holds) into one result. The result is a success
-/// if at least `needs` parts succeeded. Use it on the executor of the hold's client.
+/// Combines the replies about several members' holds into one result. The result is a success if at
+/// least `needs` replies are successes. Use it on the executor of the hold's client.
 class tally : public std::enable_shared_from_this<tally> {
 public:
     using lock_handles = std::vector<std::shared_ptr<sync::lock_handle>>;
@@ -205,9 +205,9 @@ public:
     static verb let_go();
     static verb extend(duration length);
 
-    /// Sends the request `what` to each part (a member's hold) on the part's own executor, and
-    /// calls `done` once. If a part's executor is not running, the part counts as failed after
-    /// `timeout` plus one second.
+    /// Sends the request `what` to each member's hold on that hold's own executor, and calls `done`
+    /// once. If such an executor is not running, the member counts as failed after `timeout` plus
+    /// one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);
 

@@ -253,8 +253,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // The destructor of this guard passes the turn to the next call. It runs only after the hold
-    // was added to the gate (local wait queue).
+    // The destructor of this guard lets the next queued call start. It runs only after the new hold
+    // was added to the local wait queue, so that the next call sees the hold.
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {

@@ -48,7 +48,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
 public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
-    /// List of the calls that queue at one gate (local wait queue).
+    /// List of the calls that wait in one local queue.
     using queue = list_by<&acquisition::queued_>;
     using deadline_map = std::multimap<time_point, acquisition*>;
 
@@ -82,8 +82,8 @@ public:
     /// `no_reply` is then the error. While the call waits in the local queue, it is called for the
     /// requests of the calls in front. The function must not end any call.
     virtual void last_request_ended(const failure* /*no_reply*/) {}
-    /// Returns the position of this call among the calls of its gate (local wait queue) that have
-    /// asked for permits.
+    /// Returns the position of this call among the calls of its local queue that have asked for
+    /// permits.
     std::uint64_t negotiation() const { return negotiation_; }
     void set_negotiation(std::uint64_t position) { negotiation_ = position; }
     bool is_under_way() const { return under_way_.is_linked(); }
@@ -155,8 +155,8 @@ private:
 /// unique in the process. Returns 0 if no observer would see it.
 std::uint64_t next_call_number(const engine&);
 
-/// Sends requests to the store until the call gets a hold or fails. Then the next call in the gate
-/// (local wait queue) may send requests. Usually only one call of a gate sends requests at a time;
+/// Sends requests to the store until the call gets a hold or fails. Then the next call in the local
+/// wait queue may send requests. Usually only one call of a queue sends requests at a time;
 /// `gate::admits()` has the exceptions.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 

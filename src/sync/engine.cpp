@@ -533,8 +533,7 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// Lets the first waiting call ask the store or share a hold, if the gate (local wait queue) admits
-/// this call.
+/// Lets the first waiting call ask the store or share a hold, if `gate::admits()` allows it.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;

@@ -256,7 +256,7 @@ public:
     /// completes the call with an error at once and returns false.
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
+    /// Starts the first queued call for this lock name, if `gate::admits()` allows it.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
     /// Lets readers start that waited behind a call which left the queue without a start.
@@ -277,18 +277,18 @@ public:
     void released(const held_lock&, bool others_listen);
     /// Removes a hold from this client, although the store still has it (`lease::detach()`).
     void detached(const held_lock&);
-    /// Removes the ended hold from its gate (local wait queue), so that the gate starts the next
-    /// call.
+    /// Removes the ended hold from its local wait queue, so that the next call in the queue can
+    /// start.
     void hold_over(const held_lock&);
-    /// Opens the gate (local wait queue) after the release was sent, without waiting for its
+    /// Lets the next queued call start after the release was sent, without waiting for its
     /// acknowledgement. A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
     /// Marks the hold as abandoned: the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
-    /// Keeps an abandoned hold on several locks until the hold ends, because no gate (local wait
-    /// queue) keeps such a hold.
+    /// Keeps an abandoned hold on several locks until the hold ends, because no local wait queue
+    /// keeps such a hold.
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 

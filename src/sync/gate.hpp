@@ -57,8 +57,8 @@ public:
     bool admits(const acquisition&) const;
 
     /// Returns whether the reader must wait for a writer of this client: the writer holds the lock,
-    /// asks the store, or waits in the store or in this gate (local wait queue). A reader that
-    /// wants to upgrade counts as a writer.
+    /// asks the store, or waits in the local queue or at the store. A reader that wants to upgrade
+    /// counts as a writer.
     bool writer_before(const acquisition& reader) const;
 
     /// Returns whether the call would deadlock: this call and another call both want to upgrade,
@@ -66,8 +66,8 @@ public:
     bool has_upgrade_against(const acquisition&) const;
 
     // The next two functions are about a deferred release: the request of a thread's next call must
-    // not overtake the release. The release opens this gate (local wait queue) at once, unless
-    // another call waits in the gate or in the store.
+    // not overtake the release. The release lets the next call start at once, unless another call
+    // already waits in this queue or at the store.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether a release was sent and its reply is pending. The reply comes within the
     /// store's time limit.
@@ -130,25 +130,25 @@ public:
     bool drop(const held_lock&); ///< returns false if the hold is not here
     void let_go();
 
-    /// Asks the store whether this gate's hold still exists. Call it after the store has granted
-    /// the lock to another call of this client, because the old hold is then probably lost. The
-    /// hold stays in this gate (local wait queue) until it has ended.
+    /// Asks the store whether this client's old hold still exists. Call it after the store has
+    /// granted the lock to another call of this client, because the old hold is then probably lost.
+    /// The hold stays in the table until it has ended.
     void revalidate_holder();
     /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
     /// such newer hold.
     bool forget_superseded(const held_lock&);
 
-    /// Opens the gate (local wait queue) for the next call before the store has acknowledged the
-    /// holder's release. The release must have been sent already.
+    /// Lets the next call send its request before the store has acknowledged the holder's release.
+    /// The release must have been sent already.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Notes that the result of a sent release is known. Returns false if this gate (local wait
-    /// queue) waits for no result, or for the result of a later release.
+    /// Records that the result of a sent release is known. Returns false if this queue waits for no
+    /// result, or for the result of a later release.
     bool acknowledged(const held_lock&);
 
-    /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings this alarm in three cases: the result of a sent release is known, the last reader has
-    /// released, or the gate is closed.
+    /// Guard that registers the alarm of a call that asks the store. The alarm rings in three
+    /// cases: the result of a sent release is known, the last reader has released, or the client
+    /// closes.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -171,8 +171,8 @@ public:
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few gates (local wait queues) need. They are allocated only on demand,
-    /// because a client may have a hundred thousand gates.
+    /// Members that only few local wait queues need. They are allocated on demand, because a client
+    /// may have a hundred thousand queues.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
@@ -235,8 +235,8 @@ inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
 
-/// Key of a gate (local wait queue): a name and a family of locks. The key refers to the name and
-/// does not copy it.
+/// Key of a local wait queue: a name and a family of locks. The key refers to the name and does not
+/// copy it.
 struct gate_key {
     const std::string& name;
     family of;
@@ -249,8 +249,8 @@ inline gate_key key_of(const acquisition& call) {
     return {call.wanted.of->entry(), call.wanted.of->lock_family()};
 }
 
-/// Table of all gates (local wait queues) of a client. A gate exists while a call or a hold of this
-/// client needs it.
+/// Table of all local wait queues of a client. A queue exists while a call or a hold of this client
+/// needs it.
 class gates {
 public:
     gate& of(gate_key);
@@ -298,14 +298,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the gate (local wait queue) that was deleted last. It is kept for reuse, because
-    // most gates are created and deleted with each hold.
+    // Map node of the queue that was deleted last. It is kept for reuse, because most queues are
+    // created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that wait at a gate (local wait queue). They all use one alarm.
+/// Timeouts of the calls that wait in local queues. They all use one alarm.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);
@@ -329,10 +329,10 @@ private:
 // Local hand-over: a hold passes from one call of this client to another, without a request to the
 // store (hand_off.cpp).
 
-/// Hands over a hold that its owner no longer needs. The first waiter at the gate (local wait
-/// queue) gets the hold without a request to the store. The limits of `options::hand_off` must
-/// allow it, and the hold must fit the waiter's request. Returns true if the hold was handed over;
-/// it has then ended for its old owner. Returns false if the caller must release it at the store.
+/// Hands over a hold that its owner no longer needs. The first waiter in the local queue gets the
+/// hold without a request to the store. The limits of `options::hand_off` must allow it, and the
+/// hold must fit the waiter's request. Returns true if the hold was handed over; it has then ended
+/// for its old owner. Returns false if the caller must release it at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no

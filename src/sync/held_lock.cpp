@@ -375,8 +375,8 @@ void held_lock::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // Open the gate (local wait queue) for the next request of this thread. Do not open it if other
-    // clients wait, because this thread's requests would then always come before theirs.
+    // Let the next request of this thread follow at once, unless other clients wait: otherwise this
+    // thread's requests would always come before theirs.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }

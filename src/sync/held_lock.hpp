@@ -45,9 +45,9 @@ struct grant {
 //   held ──release──▶ releasing ──▶ ended
 //     └──refused, term over, forced──▶ lost
 //
-// Leases and threads share the hold, and the gate (local wait queue) owns it. Any thread may ask
-// for the state of the hold, so a mutex guards the state. Only the executor changes the state,
-// except in `share` and `unshare`. So the executor reads the state without the mutex.
+// Leases and threads share the hold; the local wait queue (`gate`) owns it. Any thread may ask for
+// the state of the hold, so a mutex guards the state. Only the executor changes the state, except
+// in `share` and `unshare`. So the executor reads the state without the mutex.
 
 class engine;
 struct request;
