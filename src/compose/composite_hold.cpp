@@ -23,8 +23,8 @@ std::stop_token stopped_token() {
 
 } // namespace
 
-// Posts a check of the hold to the hold's executor. A post is needed for two reasons: a part (the
-// hold of one member) ends on the executor of its own client, and any thread may destroy the hold.
+// Posts a check to the executor of this hold. The check must not run here: a member's hold ends on
+// the executor of its own client, and any thread may destroy this hold.
 void composite_hold::news::operator()() const noexcept {
     (void)home->executor_access().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
@@ -92,8 +92,8 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // Losses until then do not move this time, because frequent losses would otherwise postpone
-        // it for ever.
+        // Keep this time if it is still in the future. Otherwise frequent losses would postpone it
+        // for ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
@@ -498,8 +498,8 @@ void composite_hold::abandon() {
     desert_parts();
 }
 
-// Keeping a hold on several locks alive: the functions remove members' holds that ended without a
-// report, and ask the members of a quorum again for missing or lost votes.
+// Functions that keep a hold on several locks alive. They remove members' holds that ended without
+// a report, and ask the members of a quorum again for missing or lost votes.
 
 bool composite_hold::can_regain_parts() const {
     const std::scoped_lock guard{mutex_};

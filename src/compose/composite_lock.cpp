@@ -140,8 +140,8 @@ struct member_removal {
 };
 using removals = std::map<const sync::lock_descriptor*, member_removal>;
 
-/// Removes the member from its holder. If the store may have executed this request, sends no second
-/// one, because it could remove the hold of the next holder.
+/// Removes the member from its holder. If the store may have executed the request, does not repeat
+/// it, because the repetition could remove the next holder's hold.
 asio::awaitable<bool> remove_once(std::shared_ptr<removals> all, const sync::lock_descriptor& of) {
     member_removal& mine = all->at(&of);
     if (!std::exchange(mine.is_sent, true)) {
@@ -326,8 +326,8 @@ private:
                 first_ = which;
     }
 
-    /// Extends the lease of the member that was asked first. A lease that is not renewed would
-    /// otherwise end earlier at this member, because it began earlier there.
+    /// Extends the lease of the member that was asked first. If the lease is not renewed, it would
+    /// otherwise end earlier there than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;

@@ -126,8 +126,8 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns how many members a caller must hold to block all other callers, so that fewer than
-/// `needs` members are left for them.
+/// Returns how many members a caller must hold so that all other callers together can get fewer
+/// than `needs` members.
 std::size_t blocking(const composite_descriptor& of) {
     return of.members.size() - of.needs + 1;
 }

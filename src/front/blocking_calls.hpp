@@ -31,10 +31,9 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout. The thread waits this time
-/// for the result. Then it waits the same time for the executor to run an empty function. If the
-/// executor does not run the function, no thread runs the executor, or user code blocks it, so the
-/// call returns.
+/// How long a thread waits for the executor after the call's timeout: this time for the result, and
+/// then the same time for the executor to run an empty function. If the function does not run, no
+/// thread runs the executor, or user code blocks it. The call then returns an error.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
@@ -61,9 +60,9 @@ public:
     }
 
     /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
-    /// the caller then keeps the value. If the caller is an inline caller (a thread that runs an
-    /// operation inside the monitor), the waiting thread wakes only after the caller has left the
-    /// monitor. Otherwise that thread would find the monitor occupied.
+    /// the caller then keeps the value. If the caller runs inside the monitor (an inline caller),
+    /// the waiting thread wakes only after the caller has left it. Otherwise that thread would find
+    /// the monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -301,10 +300,9 @@ inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
 }
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
-/// itself, the local wait queue (`gate`) opens at once, so that the thread's next request can
-/// follow the release. If other clients wait for the lock, the gate stays closed until the release
-/// is acknowledged, and this thread's next request waits at the gate. Otherwise the other clients
-/// would never get the lock.
+/// itself, its next request for the lock can follow at once. But if other clients wait for the
+/// lock, the next request waits in the local queue until the release is acknowledged. Otherwise the
+/// other clients would never get the lock.
 inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {

@@ -46,9 +46,9 @@ private:
 };
 
 /// Prepares for the end of the executor's context. When the context ends, the engine `home` drops
-/// its holds, and the clock `own` drops its sleeping coroutines, while objects on the context can
-/// still be destroyed. Otherwise a thread that ends later would use a destroyed context, and
-/// sleeping coroutines would keep themselves alive for ever.
+/// its holds, and the clock `own` drops its sleeping coroutines, while this is still possible.
+/// Otherwise a thread that ends later would use a destroyed context, and sleeping coroutines would
+/// keep themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

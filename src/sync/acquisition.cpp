@@ -36,8 +36,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Marks the call as finished. Returns an owning pointer to the call, because there may be no
-/// other. Returns null if the call was finished already.
+/// Marks the call as finished. Returns a pointer that keeps the call alive, because the queue may
+/// have had the only other one. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -159,12 +159,13 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
         co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Delays a new reader, so that a writer of another program can get the lock. A Redisson writer
-/// does not announce that it waits, and it gets the lock only while there is no reader. Does
-/// nothing if no other client was subscribed to the lock's channel at the last release. Otherwise
-/// the new reader waits until this client's last reader has released the lock, but at most
-/// `hand_off.within` from the start of the call. Then it pauses for a short time, so that the
-/// requests of other clients can arrive first.
+/// Delays a new reader, so that a waiting writer of Redisson can get the lock. Such a writer does
+/// not announce itself, and gets the lock only while there is no reader.
+///
+/// Does nothing if no other client was subscribed to the lock's channel at the last release.
+/// Otherwise waits until this client's last reader has released the lock, but at most
+/// `hand_off.within` from the start of the call. Then pauses for a short time, so that the requests
+/// of other clients arrive first.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))

@@ -194,8 +194,7 @@ void engine::acquisition_over(acquisition& call) {
 }
 
 void engine::hold_lost(std::shared_ptr<held_lock> held, event_cause why) {
-    // A borrowed thread (a caller's thread that runs the operation itself) must not run the user's
-    // stop callbacks.
+    // A caller's thread that runs its own operation must not run the user's stop callbacks.
     if (borrowed()) {
         auto later = [self = shared_from_this(), held = std::move(held), why] {
             self->hold_lost(held, why);
@@ -228,9 +227,9 @@ namespace {
 using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
 /// Guard that marks the holds that a running force_unlock() of this client may remove. If a renewal
-/// or a release finds that a marked hold is gone, the cause of the loss is `forced`. The mark is
-/// needed because the reply to the renewal may arrive before the reply to the force_unlock(). If a
-/// marked hold is handed over locally, the next hold gets the mark, too.
+/// or a release finds that a marked hold is gone, it reports the cause `forced`. The mark is needed
+/// because the reply to the renewal may arrive before the reply to the force_unlock(). If a marked
+/// hold is handed over locally, the next hold gets the mark, too.
 class force_mark {
 public:
     force_mark(gates& all, const held_locks& holds)
@@ -481,8 +480,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits in the gate until the release is acknowledged, but at most for the store's
-        // time limit.
+        // The call waits in the local queue until the release is acknowledged, but at most for the
+        // store's time limit.
         here.line_up(*call);
         tell_waiting(*call);
     } else if (!call->wanted.patient) {
@@ -503,10 +502,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls of the queue. It does not start them inside the function that ended the
-// previous call: thousands of calls may fail at once, and the stack would overflow. The gate (local
-// wait queue) is looked up after each call that shares a hold, because the handler of such a call
-// may delete the gate.
+// Starts the next calls of the queue. They do not start inside the function that ended the previous
+// call: thousands of calls may fail at once, and the stack would overflow. The queue is looked up
+// again after each call that shares a hold, because the handler of such a call may delete the
+// queue.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -516,8 +515,8 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
-/// Ends a call that waits behind another call and has not asked the store. The result of the call
-/// is "busy", unless the store does not reply to the other call.
+/// Ends a call that waits behind another call and has not asked the store. The result is "busy", or
+/// an error if the store does not reply to the other call.
 void engine::give_up_behind(acquisition& call, const gate& here) {
     if (std::optional<failure> why = here.why_unknown(call, now()))
         return call.fail(std::move(*why));
@@ -638,8 +637,7 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the number of the `errc` value to which the code is equal, or 0 if there is no such
-/// value.
+/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if there is none.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -686,9 +684,9 @@ event event_about(const lock_handle& held, event_kind kind, event_cause cause, d
 
 } // namespace
 
-// Reports an event to the observer. A borrowed thread (a caller's thread that runs its own
-// operation) must not call the observer, so its events are stored and reported later. As long as an
-// event is stored, all later events are stored too, so that the observer gets them in order.
+// Reports an event to the observer. A caller's thread that runs its own operation must not call the
+// observer, so its events are stored and reported later. As long as an event is stored, all later
+// events are stored too, so that the observer gets them in order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

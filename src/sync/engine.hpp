@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of a client (`engine`): its store, clock, gates (local wait queues), renewal, and the
-// number of pending operations. Use it on the executor only, except where a comment says otherwise.
-// Other threads access the executor through the class `executor_access`.
+// The core of a client (`engine`): its store, clock, local wait queues, renewal, and the number of
+// pending operations. Use it on the executor only, unless a comment says that any thread may call a
+// function. Other threads access the executor through the class `executor_access`.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -232,8 +232,8 @@ public:
     call_timeouts& timeouts() noexcept { return timeouts_; }
     renewal& renewals() noexcept { return renewal_; }
 
-    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. If each hold
-    /// had its own mutex, the mutexes would take a tenth of the memory of a hundred thousand holds.
+    /// Returns the mutex that guards the state of a hold. Several holds share a mutex, to save
+    /// memory: a client may have a hundred thousand holds.
     std::mutex& mutex_for(const held_lock* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
@@ -245,7 +245,7 @@ public:
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
     /// Starts a coroutine on the executor `where`. This is the client's executor, or the executor
-    /// of a borrowed thread (a caller's thread that runs the operation itself).
+    /// of a caller's thread that runs its own operation.
     void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
     /// Starts a call. If too many calls wait or the client closes, the call is completed with an
@@ -422,8 +422,8 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that wait to be reported, in their order. The first of them occurred on a borrowed
-    // thread (a caller's thread), which must not call the observer.
+    // Events that wait to be reported, in their order. The first of them occurred on a caller's
+    // thread that ran its own operation and must not call the observer.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;

@@ -23,7 +23,7 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call only checks a latch once. Such a call need not queue, because the check
+/// Returns whether the call only checks a latch once. It need not queue then, because the check
 /// takes nothing from other calls.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
@@ -40,8 +40,8 @@ constexpr int asking_max = 64;
 
 } // namespace
 
-/// Returns an empty object that all gates share. It is never destroyed, because a client may be a
-/// global object, and global objects are destroyed in no fixed order.
+/// Returns an empty object that all queues share. It is never destroyed: a client may be a global
+/// object, and global objects are destroyed in no fixed order.
 const gate::rare_fields& gate::no_rare_fields() {
     static const rare_fields& nothing = *new rare_fields;
     return nothing;
@@ -387,7 +387,7 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    // If the gate existed already, the unused map node is kept for the next gate.
+    // If the queue existed already, keep the unused map node for the next queue.
     spare_ = std::move(entered.node);
     return entered.position->second;
 }

@@ -74,8 +74,8 @@ public:
     bool is_being_left() const;
 
     /// Appends a call to the queue. The queue keeps the call alive until the call may ask the store
-    /// or has finished. An upgrade is stored separately from the queue, because the queued calls
-    /// wait for the end of the upgrading caller's hold.
+    /// or has finished. A call that upgrades its hold is stored separately, because the queued
+    /// calls wait for the end of that hold.
     void line_up(acquisition& waits);
 
     /// Returns the first call in the queue, or null.
@@ -119,7 +119,7 @@ public:
     void note_reply(bool granted);
     /// Notes that the store has replied "busy" to a call of this gate.
     void note_busy(time_point now) { ensure_rare().busy_at = now; }
-    /// Returns whether the store has replied "busy" to a call of this gate after the given time.
+    /// Returns whether the store has replied "busy" to a call of this queue after the given time.
     bool was_busy_after(time_point when) const { return rare().busy_at > when; }
     /// Returns the error of a call whose timeout has passed, if this client cannot say whether the
     /// lock is busy. This is so if the last request failed, or if no request got a reply during the
@@ -134,8 +134,8 @@ public:
     /// granted the lock to another call of this client, because the old hold is then probably lost.
     /// The hold stays in the table until it has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
-    /// such newer hold.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false if it was not
+    /// replaced.
     bool forget_superseded(const held_lock&);
 
     /// Lets the next call send its request before the store has acknowledged the holder's release.
@@ -164,9 +164,8 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients time to acquire the lock. This
-    /// is so if this client has handed the lock over locally while other clients were subscribed to
-    /// its release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. It
+    /// must after a local hand-over while other clients were subscribed to the release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 

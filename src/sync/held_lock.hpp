@@ -162,23 +162,22 @@ public:
     void tell_linked_of_release() const;
     /// Notes in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
-    /// Returns the last few write holds that were linked to this read hold and then released. If a
-    /// failover undoes such a release, the store has the write hold again, and keeps it as long as
-    /// the read hold.
+    /// Returns the last few write holds that were linked to this read hold and then released. A
+    /// failover may undo such a release. The store then keeps the write hold as long as the read
+    /// hold.
     std::vector<hold> released_writes() const;
     /// Records a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
     /// hold requires more than `replicas` replicas by now, its expiry in this process stays the
     /// same, although the store may keep the hold longer.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Records a granted request, as extended() does. If `replicas` is more than the hold required,
-    /// and these replicas confirmed its whole remaining time, the hold requires this greater number
-    /// from now on.
+    /// Records a granted request, as extended() does. The hold then requires `replicas` replicas,
+    /// if they are more than before and have confirmed its whole remaining time.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Records that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether the owner may have to be warned of a danger. The result is true if the hold
-    /// needs renewal requests, and if neither the present danger nor the loss was reported yet.
+    /// Returns whether a warning of danger may be due: the hold needs renewal requests, and neither
+    /// the present danger nor the loss was reported yet.
     bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
@@ -196,8 +195,8 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a borrowed
-    /// thread, it requests the stop later, on the executor.
+    /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a caller's
+    /// thread that runs its own operation, it requests the stop later, on the executor.
     void note_wish(wish);
     /// Returns whether a wish was stored by note_wish(). A hold with a wish is released at the
     /// store, and not passed on within this client.

@@ -22,8 +22,8 @@
 namespace holdfast::sync {
 
 /// Families of locks and counters. Calls of one client for the same name and the same family wait
-/// in one local queue, the gate. `several` is the family of locks that consist of several locks.
-/// Each member of such a lock has its own gate, too.
+/// in one local queue. `several` is the family of locks that consist of several locks. Each member
+/// of such a lock has a local queue of its own, too.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -150,17 +150,17 @@ public:
     virtual void take_back_parts() const {}
 };
 
-// Functions that remove a lock from its holder. If another server can take over when a server dies,
-// these functions repeat the request while no server can be reached, as outlast_failover() does.
+// Functions that remove a lock from its holder. With Sentinels or a cluster, they repeat the
+// request while no server can be reached, as outlast_failover() does.
 
 /// Removes a lock from its holder. Repeats the request only if the store has certainly not executed
 /// it. Otherwise the repetition could remove the hold of the next holder.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor>);
 
 /// Removes the lock with this name from its holder, or only from the owner `only_from`. If
-/// `only_from` is the owner of a holdfast client, no later hold has the same owner. In this case,
-/// the function repeats the request even if the store may have executed it. The result of a
-/// repetition is true even if the owner no longer holds the lock.
+/// `only_from` is a holdfast client's owner, no later hold has the same owner. So the function
+/// repeats the request even if the store may have executed it. After a repetition, the result is
+/// true even if the owner no longer holds the lock.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<engine>, lock_name,
                                              std::string only_from);
 

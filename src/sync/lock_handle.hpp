@@ -84,8 +84,8 @@ public:
     /// Records that a thread ended without releasing its share of the hold. From now on, no call
     /// waits for the release of that share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
-    /// Undoes thread_ended(). This is needed if the thread still releases its share, in the
-    /// destructor of a static object while the thread ends.
+    /// Undoes thread_ended(). Call it if the ending thread still releases its share, in the
+    /// destructor of a static object.
     virtual void thread_came_back() noexcept = 0;
 
     // Functions that only code on the executor may call. A function with a parameter `where` sends
@@ -104,8 +104,8 @@ public:
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
     /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold
-    /// (its use by one lease or thread); the share ends with the last copy of that pointer. A
-    /// caller that ends its share must drop such a pointer before it releases the hold.
+    /// (its use by one lease or thread), which ends with the last copy of that pointer. To end a
+    /// share, drop its pointer before you release the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
     // Functions for deferred releases. No caller waits for a deferred release, but the release must

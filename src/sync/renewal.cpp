@@ -249,7 +249,7 @@ bool is_due(const held_lock& held, time_point now) {
     return held.request_at <= now;
 }
 
-/// Returns whether the hold's renewal is due soon enough to be sent in the request of a hold that
+/// Returns whether the hold's renewal is due so soon that it can join the request for a hold that
 /// is due now.
 bool is_nearly_due(const held_lock& held, time_point now) {
     return held.request_at <= later(now, held.effective_lease() / 30);

@@ -152,8 +152,8 @@ private:
 /// only.
 void extend(std::shared_ptr<held_lock>, duration length, release_handler);
 
-/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time, and
-/// completes after their confirmation. `replicas` must be more than the hold required before. After
+/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time.
+/// Completes after their confirmation. `replicas` must be more than the hold required before. After
 /// that, every renewal of the hold needs `replicas` confirmations. Call it on the executor only.
 void confirm(std::shared_ptr<held_lock>, unsigned replicas, release_handler);
 

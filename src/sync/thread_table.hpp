@@ -58,8 +58,8 @@ public:
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count of an entry, and returns the entry as it was before. If the entry
-    /// is a part of a composite hold (`lent`) and its count is 1, changes nothing and returns an
+    /// Subtracts 1 from the count of an entry, and returns the entry as it was before. If a hold on
+    /// several locks needs the entry (`lent`) and the count is 1, changes nothing and returns an
     /// empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends
