@@ -113,9 +113,9 @@ protected:
     ~interruptible() = default;
 };
 
-/// Time that a calling thread spends inside a monitor; the thread is then called an inline caller.
-/// If the constructor succeeds, the thread is inside until the destructor runs, except while
-/// `run_outside()` waits.
+/// Object that a calling thread has while it is inside a monitor; the thread is then called an
+/// inline caller. If the constructor succeeds, the thread is inside until the destructor runs,
+/// except while `run_outside()` waits.
 ///
 /// The thread runs only the functions that are posted to the inline call's own executor: the
 /// coroutine of its call. The background thread runs everything else, in particular the user's
@@ -224,9 +224,8 @@ void monitor::run(Function& what) {
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// If `of_inline_call` is zero, functions run on the background thread. Otherwise the executor
-/// belongs to the inline call with that number, and a function that the inline call's own thread
-/// submits runs on that thread.
+/// If `of_inline_call` is zero, functions run on the background thread. Otherwise it is the number
+/// of an inline call, and the functions that this call's own thread submits run on that thread.
 template <typename Inner>
 class monitor::entering {
 public:

@@ -173,6 +173,7 @@ public:
     ~engine();
 
     // Any thread may call the functions from now() to closed().
+
     /// Returns the current time. After a close has completed, the result stays the same, because a
     /// user's clock may be destroyed.
     time_point now() const noexcept {

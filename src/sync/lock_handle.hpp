@@ -47,6 +47,7 @@ public:
     std::uint64_t call_number = 0;
 
     // Functions that any thread may call.
+
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
     /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold

@@ -22,7 +22,7 @@ namespace holdfast::zookeeper {
 
 class inline_caller;
 
-/// A request. It exists until it is settled: answered, failed or given up. The caller and
+/// A request. It is *settled* when it was answered, has failed or was given up. The caller and
 /// `requests` share the object.
 struct request {
     explicit request(message m)

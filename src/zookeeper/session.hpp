@@ -112,9 +112,9 @@ enum class session_news : std::uint8_t {
 /// connect.
 ///
 /// Paths are absolute, below the chroot. If a node is missing, the session checks whether the
-/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this: a missing node is a
-/// regular answer there, also if its chroot was deleted. An alarm or listener must outlive the
-/// watch or call that uses it. Thread safety: call everything on the client's executor.
+/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this, because a missing
+/// node is a regular answer there. An alarm or listener must outlive the watch or call that uses
+/// it. Thread safety: call everything on the client's executor.
 class session {
 public:
     virtual ~session() = default;

@@ -556,11 +556,13 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 
 // Requests that calling threads send themselves, and whose answers they read.
 //
-// All calling threads (inline callers) share the session's connection. Each of them sends its own
-// request. One of them reads the answers of all: it wakes the inline callers whose answers came,
-// and posts the other answers to the background thread. When the reader leaves, the inline caller
-// that came last continues to read; if there is no inline caller, the background thread reads. The
-// operating system may not run the reading thread for a long time. So at each heartbeat
+// All calling threads that run their own requests (inline callers) share the session's connection.
+// Each of them sends its own request. One of them, the reader, reads the answers of all: it wakes
+// the inline callers whose answers came, and posts the other answers to the background thread. When
+// the reader leaves, the inline caller that came last continues to read; without inline callers,
+// the background thread reads.
+//
+// The operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
 /// Returns the `inline_call` of the calling thread if this thread is inside the client's monitor
@@ -569,8 +571,8 @@ runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
 
-/// Runs the request on the calling thread. If the request is still not settled afterwards, the
-/// caller waits for it through Asio.
+/// Runs the request on the calling thread. If it then still has no result, the caller waits through
+/// Asio.
 void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     inline_caller mine{caller, asked};
     flush_by(mine);
@@ -604,7 +606,7 @@ bool session_client::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// Reads answers until this thread's request is settled. If another thread is reading, returns
+/// Reads answers until this thread's request has a result. If another thread is reading, returns
 /// false; the other thread then wakes this thread.
 bool session_client::read_by(inline_caller& mine) {
     if (!can_be_read_here())
@@ -634,8 +636,8 @@ void session_client::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read from the socket: the inline caller that arrived last, because it will
-/// probably wait longest. If there is no inline caller, the background thread reads.
+/// Lets another thread read from the socket: the calling thread that arrived last, because it will
+/// probably wait longest. If no calling thread waits, the background thread reads.
 void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
@@ -733,7 +735,7 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
     fail(kept_back, unsent(within));
 }
 
-/// Waits until the request is settled or the time is `limit`. Does not cut the connection at
+/// Waits until the request has a result or the time is `limit`. Does not cut the connection at
 /// `limit`, because after each change of the connection all watches must be set again, even if the
 /// server was only slow. So a repeated request uses the same connection.
 ///

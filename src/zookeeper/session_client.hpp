@@ -39,16 +39,16 @@ public:
     inline_caller(const inline_caller&) = delete;
     ~inline_caller() { asked_.inline_caller = nullptr; }
 
-    /// Returns whether this thread must still wait: its request is neither settled nor left to the
-    /// background thread.
+    /// Returns whether this thread must still wait: its request has no result yet, and was not left
+    /// to the background thread.
     bool waits() const {
         return asked_.standing != request::stage::settled && caller_.waits() &&
                !caller_.interrupted();
     }
 
-    /// Wakes the thread, because its request is settled or because the thread must read the socket
-    /// now. The thread may also wake without a reason. `by` is the inline caller that wakes this
-    /// thread. It is null if the background thread wakes it.
+    /// Wakes the thread, because its request has a result or because the thread must read the
+    /// socket now. The thread may also wake without a reason. `by` is the inline caller that wakes
+    /// it, or null for the background thread.
     void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();
@@ -114,7 +114,7 @@ public:
     /// `overloaded`.
     void ask(shared_request);
 
-    /// Waits until the request is settled. Throws `net::failure` if the request got no answer.
+    /// Waits until the request has a result. Throws `net::failure` if it got no answer.
     asio::awaitable<void> settled(shared_request);
     /// Waits as settled() does, but not beyond the time `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
