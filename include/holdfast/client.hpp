@@ -161,7 +161,7 @@ public:
     /// one byte. `[a-z]` matches one of these bytes, and `[^a-z]` or `[!a-z]` one other byte. After
     /// `\\`, the next byte matches only itself. A letter outside ASCII has several bytes.
     ///
-    /// The list is incomplete on a server with many millions of keys, and if some servers of a
+    /// The list may be incomplete: on a server with many millions of keys, or if some servers of a
     /// cluster cannot be asked. If no server can be asked, the call throws. A lock that is acquired
     /// or released during the call may be in the list or missing. A `token_mutex` that another
     /// program holds is not listed, because its key looks like any other string.
@@ -260,9 +260,9 @@ public:
     ///
     /// Throws `lease_lost` if the ticket's owner does not hold the lock: the lock was released or
     /// removed by force, its lease has ended, the ticket was adopted before, or the reply took
-    /// longer than the lease. After any other error, the ticket may be used up. After every error,
-    /// the client releases the hold that it may have got. If this release fails, the lock stays
-    /// held until its lease ends.
+    /// longer than the lease. After any other error, the ticket may be invalid, because the store
+    /// may have executed the request. After every error, the client releases the hold that it may
+    /// have got. If this release fails, the lock stays held until its lease ends.
     [[nodiscard]] lease adopt(const ticket&, std::optional<lease_time> length = std::nullopt);
 
     /// Makes a detached hold last at least `length` from now, and never shortens it. Returns false

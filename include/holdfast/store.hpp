@@ -359,7 +359,7 @@ struct holding {
     std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
     bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
-    /// True if some owners share the lock, even if an exclusive owner shares it with them.
+    /// True if some owners share the lock (readers), even if a writer holds the lock, too.
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
