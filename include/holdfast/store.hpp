@@ -162,8 +162,8 @@ struct answer {
     /// lock. Empty if the time is unknown, or if no other client can change it.
     std::optional<duration> left_before{};
     /// True if the store's reply says whether the lock is free. False if no request was sent, or if
-    /// the reply came too late. If it is false and an earlier attempt of the call failed, the
-    /// caller must report that failure.
+    /// the reply came too late. If an earlier attempt of the call failed, the caller must then
+    /// report that failure.
     bool answered = true;
 };
 

@@ -429,8 +429,8 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Always fails. A quorum loses votes and gets new votes, and each new vote would also need the new
-/// number of replicas.
+/// Always fails. A quorum may lose votes and get new votes, and the new votes could not be held to
+/// the new number of replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),

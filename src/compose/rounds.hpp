@@ -191,8 +191,8 @@ bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::opt
 /// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member replied true. If none did, and so many members failed that the lock
-/// may still be held, throws the first failure.
+/// Returns whether any member replied true. Throws the first failure if so many members failed that
+/// the lock may still be held.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
 /// Combines the replies about several members' holds into one result. The result is a success if at

@@ -31,9 +31,9 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout: this time for the result, and
-/// then the same time for the executor to run an empty function. If the function does not run, no
-/// thread runs the executor, or user code blocks it. The call then returns an error.
+/// A thread waits for this time after the call's timeout: first for the result, and then again for
+/// the executor to run an empty function. If the function does not run either, no thread runs the
+/// executor, or user code blocks it. The call then returns an error.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
@@ -254,8 +254,8 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // Inline call of the waiting thread, which runs the call itself until the call sleeps for the
-    // first time. After that, the pointer is null.
+    // Inline call of the waiting thread. The thread runs the call itself until the call sleeps for
+    // the first time; after that, the pointer is null.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 

@@ -179,7 +179,7 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement has matched rows. For COMMIT the result is false, so the end of a
+/// Returns whether a statement has matched rows. COMMIT matches no rows, so the end of a
 /// transaction that changed nothing does not look like a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;

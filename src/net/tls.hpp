@@ -108,8 +108,8 @@ private:
 };
 
 /// Checks the files, and throws the errors that `begin` would throw for them. The call also
-/// initializes OpenSSL. So if the constructor of a static object makes this call, that object is
-/// destroyed before OpenSSL cleans up at the end of the program.
+/// initializes OpenSSL. A static object whose constructor makes this call is therefore destroyed
+/// before OpenSSL cleans up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

@@ -136,8 +136,8 @@ public:
 
     asio::any_io_executor executor();
 
-    /// Leaves the monitor, runs `work`, and enters the monitor again. Other threads may enter in
-    /// the meantime, and can interrupt `work` with the object `what`.
+    /// Leaves the monitor, runs `work` outside, and enters the monitor again. Other threads may
+    /// enter in the meantime; they can interrupt `work` through the object `what`.
     template <typename Work>
     void run_outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");

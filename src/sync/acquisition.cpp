@@ -58,8 +58,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the hold that the caller gets. Several calls may share a read hold, so each of them gets
-/// its own share. An upgrade later checks which of these shares have ended.
+/// Returns the pointer that the caller gets. Several calls may share a read hold, so each of them
+/// gets its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -120,7 +120,7 @@ void acquisition::cancel() {
 namespace {
 
 /// Guard of the right to ask the store about a lock name; only one call of this client has this
-/// right at a time. The destructor passes it to the next call that waits for the same name.
+/// right at a time. Its destructor passes the right to the next call for the same name.
 class turn {
 public:
     explicit turn(acquisition& call, gate& here)
@@ -150,8 +150,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits, so that other clients can acquire the spin lock. The other clients poll. If this client
-/// acquired the lock again at once after each release, their polls would never find it free.
+/// Waits, so that other clients can acquire the spin lock. They poll, and would never find the lock
+/// free if this client acquired it again at once after each release.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -183,8 +183,8 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
 }
 
 /// Throws `lease_lost` if the caller's first hold was released in the meantime. The call requests a
-/// second hold in addition to the first. Without the first hold, the lock may now belong to another
-/// client.
+/// second hold in addition to the first. Another client may have held the lock since the first hold
+/// ended.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),

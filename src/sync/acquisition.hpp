@@ -67,14 +67,14 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
-    /// Returns whether the store has replied "busy" to this call. After that reply the call waits
-    /// in the store's queue or polls the store.
+    /// Returns whether the store has replied "busy" to this call, so that the call now waits in the
+    /// store's queue or polls the store.
     bool waits_there() const { return waits_there_; }
-    /// Notes that the call waits in the store's queue or polls the store. Returns false if the call
-    /// was waiting there already.
+    /// Records that the call waits in the store's queue or polls the store. Returns false if the
+    /// call was waiting there already.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
-    /// Notes that the beginning of the wait was reported to the observer. Returns false if this was
-    /// noted before.
+    /// Records that the beginning of the wait was reported to the observer. Returns false if this
+    /// was noted before.
     bool begins_reported_wait() { return !std::exchange(wait_reported_, true); }
     /// Returns whether last_request_ended() needs to be called.
     virtual bool follows_requests() const { return false; }
@@ -90,16 +90,16 @@ public:
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Removes the call from the queue. Returns the queue's owning pointer to the call, which may
-    /// be the last one.
+    /// Removes the call from the queue. Returns the pointer with which the queue kept the call
+    /// alive; there may be no other.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
     /// Completes the call with a hold on several locks. The grant of each member was reported to
     /// the observer before.
     void succeed_jointly(std::shared_ptr<lock_handle>);
-    /// Completes the call with a share of the hold of another call. The grant of that hold was
-    /// already reported to the observer, so this reports `joined`.
+    /// Completes the call with a share of another call's hold. The grant of that hold was already
+    /// reported to the observer, so the event of this call is `joined`.
     void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. In that case the
     /// caller of this function must give the granted amount back.
@@ -124,7 +124,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Moves the alarm out of the call, for an operation that lasts longer than the call.
+    /// Moves the alarm out of the call, for an operation that may last longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:

@@ -26,8 +26,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold because the thread that held it is ending. The hold is abandoned later, on the
-/// executor.
+/// Abandons a hold later, on the executor, because the thread that held it is ending.
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };

@@ -54,15 +54,14 @@ private:
     std::string text_;
 };
 
-// Threads that do not run a client's executor use the executor only through the class
-// `executor_access`. The executor may be destroyed at any time, and its owner closes the access
-// before that.
+// Other threads use a client's executor only through the class `executor_access`, because the
+// executor may be destroyed at any time. The access is closed before that.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
 public:
-    /// Creates the access. `lasting` is true if the executor lives as long as its client. Callers
-    /// that keep the client alive then need no mutex.
+    /// Creates the access. `lasting` is true if the executor lives as long as its client. A caller
+    /// that keeps the client alive then needs no mutex.
     executor_access(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -82,9 +81,8 @@ public:
         return true;
     }
 
-    /// Posts `what` to the executor. If the executor has ended, returns false, and destroys `what`
-    /// without a call. If the execution context ends before it runs `what`, `what` is also
-    /// destroyed without a call.
+    /// Posts `what` to the executor. Returns false if the executor has ended. In this case, and if
+    /// the execution context ends before it runs `what`, `what` is destroyed without a call.
     template <typename What>
     bool post(What&& what) const {
         return use(
@@ -274,7 +272,7 @@ public:
     // Ends a lost hold. The parameter is an owning pointer, because renewal::forget() may drop the
     // last other reference to the hold during this call.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
-    /// Notes that the store has acknowledged the release.
+    /// Records that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
     /// Removes a hold from this client, although the store still has it (`lease::detach()`).
     void detached(const held_lock&);
@@ -332,7 +330,7 @@ public:
         }
         task(const task&) = delete;
 
-        /// Notes that `close()` need not wait for this operation, because the server refused it.
+        /// Records that `close()` need not wait for this operation, because the server refused it.
         /// The operation itself continues.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
@@ -434,12 +432,12 @@ private:
     mutable std::atomic<int> clock_readers_ = 0; // number of threads that are inside a user's clock
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
-    // Background loops of the store use this member to check whether the engine is alive. It is the
-    // last member, so it is destroyed first.
+    // Background loops of the store hold a weak pointer to this member, to check whether the engine
+    // is alive. It is the last member, so it is destroyed first.
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
-// Guard for the user's code (handlers) that runs inside functions of this library and may throw.
+// Guard for the user's handlers, which run inside functions of this library and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
 /// library's code that called the handler. Instead, the executor's run function throws the

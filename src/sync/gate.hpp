@@ -18,8 +18,8 @@
 // before the acknowledgement. The next request may use another connection and overtake the release.
 // The reply "busy" may then be caused by the client's own old hold (see acquisition_loop.cpp).
 //
-// The table `gates` has all gates of a client. The class `call_timeouts` has the timeouts of
-// the queued calls.
+// The table `gates` has all local wait queues of a client. The class `call_timeouts` has the
+// timeouts of the queued calls.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -47,13 +47,13 @@ public:
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
     /// Returns the holds that can exist at the same time: holds of readers, or holds of permits.
     const hold_set& readers() const { return rare().readers; }
-    /// Returns all holds that this client may have under the name of this gate.
+    /// Returns all holds that this client may have under this name.
     hold_set holds() const;
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may send its request to the store now. The call must be new, or the
-    /// first call in the queue; other calls are not admitted.
+    /// Returns whether the call may send its request to the store now. Call it only for a new call,
+    /// or for the first call in the queue; other calls are not admitted.
     bool admits(const acquisition&) const;
 
     /// Returns whether the reader must wait for a writer of this client: the writer holds the lock,
@@ -82,10 +82,10 @@ public:
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Notes that an admitted call begins a negotiation: the call asks the store, and waits at the
-    // store if the lock is busy. The negotiation ends when the call ends.
+    // Records that an admitted call begins a negotiation: it asks the store, and waits at the store
+    // if the lock is busy. The negotiation ends when the call ends.
     void begin_negotiation(acquisition&);
-    /// Notes that the coroutine of a negotiating call runs. The coroutine lives until
+    /// Records that the coroutine of a negotiating call runs. The coroutine lives until
     /// end_negotiation() is called.
     void enter_negotiation(acquisition&);
     void waits_there(const acquisition&);
@@ -100,8 +100,8 @@ public:
     /// the earliest waiters want another sum.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Notes the time at which the store granted permits, or a release was sent to the store. For a
-    // limited time after that, released permits are passed to local waiters. Later releases go to
+    // Records the time at which the store granted permits, or a release was sent to the store. For
+    // a limited time after that, released permits are passed to local waiters. Later releases go to
     // the store, so that other clients can get permits.
     void note_store_use(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
@@ -110,14 +110,14 @@ public:
     time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
-    /// Notes that a call of this gate sends a request to the store.
+    /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
     // Record whether the last request of a call got a reply. note_no_reply() stores the error for
     // the calls that wait behind that call. They have sent nothing, so for them the error
     // `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
-    /// Notes that the store has replied "busy" to a call of this gate.
+    /// Records that the store has replied "busy" to a call of this queue.
     void note_busy(time_point now) { ensure_rare().busy_at = now; }
     /// Returns whether the store has replied "busy" to a call of this queue after the given time.
     bool was_busy_after(time_point when) const { return rare().busy_at > when; }
@@ -127,7 +127,7 @@ public:
     std::optional<failure> why_unknown(const acquisition& behind, time_point now) const;
 
     void enter(shared_hold);
-    bool drop(const held_lock&); ///< returns false if the hold is not here
+    bool drop(const held_lock&); ///< returns false if the gate does not have the hold
     void let_go();
 
     /// Asks the store whether this client's old hold still exists. Call it after the store has
@@ -255,7 +255,7 @@ public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    /// Drops all holds and all queued calls. A call that is asking the store ends by itself.
+    /// Drops all holds and all queued calls. Calls that are asking the store end by themselves.
     void let_go();
     std::size_t count() const;
 
@@ -280,8 +280,8 @@ public:
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Unused gates are
-    /// deleted, but unused entries of these tables are not.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. It is needed
+    /// because unused entries of these tables are not deleted.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.

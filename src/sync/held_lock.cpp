@@ -94,8 +94,8 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
-/// Returns the mutex of this hold. A hold is locked only for short times, and a thread never locks
-/// two holds at once. So the client needs only a few mutexes for all its holds.
+/// Returns the mutex of this hold. Many holds can share a mutex: it is locked only for short times,
+/// and a thread never locks the mutexes of two holds at once.
 std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }

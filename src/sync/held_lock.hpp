@@ -91,8 +91,8 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends the share of one lease or thread. The result says whether other shares are left. If no
-    /// share is left, the caller must release the hold at the store.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If
+    /// none is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -129,8 +129,8 @@ public:
     /// Returns the lease, or the time that the store granted last if that is shorter (a session).
     /// The times of renewals, warnings and hand-overs are computed from it.
     duration effective_lease() const { return std::min(lease_, given_); }
-    /// Returns the time that the store granted last, and would grant to a new owner. Returns
-    /// `duration::max()` if the store grants any requested lease.
+    /// Returns the time that the store granted last, which it would also grant to a new owner.
+    /// Returns `duration::max()` if the store grants any requested lease.
     duration given() const { return given_; }
     /// Returns whether the hold would end too early without renewal requests. This is the case if
     /// the hold is renewed, or if its lease is longer than the session.
@@ -152,15 +152,15 @@ public:
     /// Links a read hold of this client to this write hold: the store keeps this write hold at
     /// least as long as the read hold.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Notes that a request for a linked read hold begins; from now on, the store may grant it.
-    /// `end_linked_request(until)` notes the end of the request. If its reply was lost, a grant of
-    /// the request has expired at `until`.
+    /// Records that a request for a linked read hold begins; from now on, the store may grant it.
+    /// `end_linked_request(until)` records its end. If the reply was lost and the store granted the
+    /// request, that grant has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Notes in each linked read hold that the store has released this write hold.
+    /// Records in each linked read hold that the store has released this write hold.
     void tell_linked_of_release() const;
-    /// Notes in this read hold that the store has released a write hold that was linked to it.
+    /// Records in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
     /// Returns the last few write holds that were linked to this read hold and then released. A
     /// failover may undo such a release. The store then keeps the write hold as long as the read
@@ -244,8 +244,8 @@ public:
     bool others_listen = false; ///< whether other clients listened at the last release of the lock
 
 private:
-    /// Holds that are linked to this hold, and pending requests for them; see stands_with(). Few
-    /// holds need this object.
+    /// Holds of this client on the other side (read or write) of the same lock, see stands_with(),
+    /// and the number of pending requests for them. Few holds need this object.
     struct linked_holds {
         int asked = 0;
         std::vector<std::shared_ptr<held_lock>> there{};

@@ -64,8 +64,8 @@ public:
     virtual std::stop_token asked() const = 0;
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // Returns why this hold was lost, or `none` if it was not lost. A composite hold (hold on
-    // several locks) calls this function and out_of_time() for each of its parts.
+    // Returns why this hold was lost, or `none` if it was not lost. A hold on several locks calls
+    // this function and out_of_time() for each member's hold.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
@@ -77,8 +77,8 @@ public:
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
-    /// Returns the clients of the parts of a composite hold (hold on several locks), as
-    /// lock_descriptor::homes() does. The result is empty if all parts belong to the client `home`.
+    /// Returns the clients of the members of a hold on several locks, as lock_descriptor::homes()
+    /// does. The result is empty if all members belong to the client `home`.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Lets one more lease or thread share the hold. Returns false if the hold has ended.
     virtual bool share() = 0;
@@ -114,7 +114,7 @@ public:
     virtual bool deferred() const noexcept = 0;
     /// Records that a release will follow. Any thread may call this function.
     virtual void announce_release() noexcept = 0;
-    /// Releases the hold without waiting for the result. Afterwards the function `sent_off` returns
+    /// Releases the hold without waiting for the result. Afterwards, a call of `sent_off` tells
     /// whether the release request was sent.
     virtual void release_unwaited(const asio::any_io_executor& where,
                                   const std::function<bool()>& sent_off) = 0;

@@ -23,12 +23,12 @@ void tell(const engine&, release_handler, failure);
 void release(std::shared_ptr<held_lock>, release_handler, const asio::any_io_executor& where);
 void release(std::shared_ptr<held_lock>, release_handler);
 
-/// Removes, in the background, everything that an unwanted attempt has in the store: a hold or an
-/// entry in a queue. Repeats `leave()` after every kind of failure, until it succeeds or nothing
-/// can be left. A request without a reply may be executed after a `leave()` that was sent later,
-/// but not after `place::settled_at()`. So `leave()` is called once more at that time. The engine
-/// calls leave() in this way for all stores, so a store need not repeat it. The function takes over
-/// the alarm of the call, because the waiter at the store (`place`) may ring it.
+/// Removes, in the background, what an unwanted attempt may have in the store: a hold or an entry
+/// in a queue. Repeats `leave()` after each failure, until it succeeds or nothing can be left. The
+/// store may execute an earlier request after this `leave()`, but not after `place::settled_at()`.
+/// So `leave()` is called once more at that time. The engine does this for all stores, so a store
+/// need not repeat `leave()`. The function takes over the alarm of the call, because the waiter at
+/// the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
 /// Releases the hold once more at the time `settled_at`, after the server has replied that it was

@@ -115,9 +115,9 @@ constexpr duration earlier_by(duration period, int drawn) {
 }
 
 /// Returns the time between two renewal requests of a hold. A read hold is renewed several times
-/// within the shortest lease that this client has seen on the lock. A Redisson reader with a
-/// shorter lease shortens the lease of the whole lock. If that reader died and nobody renewed, the
-/// other readers would lose the lock.
+/// within the shortest lease that this client has seen on the lock. The reason is that a Redisson
+/// reader with a shorter lease shortens the lease of the whole lock. If that reader died, the other
+/// readers could lose the lock.
 duration request_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
@@ -257,8 +257,9 @@ bool is_nearly_due(const held_lock& held, time_point now) {
 
 } // namespace
 
-/// Sends the renewal requests of all holds that are due. If another hold is due, also renews the
-/// holds that are nearly due. The alarm may ring too early; then no hold is due.
+/// Acts on all holds that are due: sends renewal requests, warns the holders, and ends expired
+/// holds. If a request is due, it also renews the holds that are nearly due. If the alarm rings too
+/// early, nothing is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content requests;

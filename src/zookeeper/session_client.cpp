@@ -565,8 +565,8 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 // The operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the `inline_call` of the calling thread if this thread is inside the client's monitor
-/// and may run its request itself. Otherwise returns null.
+/// Returns this thread's `inline_call` object if the thread is inside the client's monitor and may
+/// run its request itself. Otherwise returns null.
 runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
