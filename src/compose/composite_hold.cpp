@@ -42,7 +42,7 @@ composite_hold::composite_hold(std::shared_ptr<const composite_descriptor> of,
     , renewed_{wanted.renewed}
     , member_parts_(of_->members.size()) {}
 
-/// The parts (holds of the members) of an abandoned hold are not released; they expire.
+/// The members' holds of an abandoned hold are not released; they expire.
 composite_hold::~composite_hold() {
     if (abandoned_)
         for (member_part& each : member_parts_)
@@ -67,7 +67,7 @@ std::size_t composite_hold::count_well() const {
         std::count_if(member_parts_.begin(), member_parts_.end(), well));
 }
 
-/// Returns how long at least `needs` parts will stay valid.
+/// Returns for how long at least `needs` members' holds will stay valid.
 duration composite_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const member_part& each : member_parts_)
@@ -98,8 +98,8 @@ std::size_t composite_hold::note_losses() {
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (lost_because_ == event_cause::none && of_->needs > valid && !causes.empty()) {
-        // The cause is the first loss after which fewer than `needs` parts were valid. Earlier
-        // losses did no harm.
+        // The cause is the first loss after which fewer than `needs` members' holds were valid.
+        // Earlier losses did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -544,8 +544,8 @@ void composite_hold::stop_keep_alive() {
         keep_alive_alarm_->ring();
 }
 
-/// Asks each member that has no valid part in this hold for a new one. If this hold is not renewed,
-/// asks only for its remaining time.
+/// Asks each member that is missing in this hold for a new hold. If this hold is not renewed, asks
+/// only for its remaining time.
 void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold on several locks (`composite_hold`). It has one part for each member that granted. It is
-// valid while at least `needs` parts are valid.
+// A hold on several locks (`composite_hold`). It has one *part* for each member that granted: the
+// hold on that member. It is valid while at least `needs` parts are valid.
 //
 //   held ──release──▶ ended
 //     └──fewer than `needs` are valid──▶ lost, and the rest is released
@@ -24,7 +24,7 @@
 
 namespace holdfast::compose {
 
-/// Numbers of members, of needed parts, and of valid parts.
+/// Number of members, number of members that must be held, and number that are held now.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -67,8 +67,8 @@ public:
 
     // Call the following functions on the executor only.
 
-    /// Adds a part (the hold of one member). The part is counted only after the time `counts_in`
-    /// has passed. If this hold has ended already, releases the part.
+    /// Adds the hold of one member. It is counted only after the time `counts_in` has passed. If
+    /// this hold on several locks has ended already, releases the member's hold.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold; from now on, its loss is reported. Call it when enough members
     /// have granted. Members that have not yet replied to the requests `asked` may still join
@@ -88,9 +88,9 @@ public:
 
     // Functions for the coroutine keep_alive().
 
-    /// Returns whether a part is missing that the hold may still get.
+    /// Returns whether a member is missing that can be asked again.
     bool can_regain_parts() const;
-    /// Returns whether can_regain_parts() is true, or a part may end without a report.
+    /// Returns whether can_regain_parts() is true, or a member's hold may end without a report.
     bool needs_keep_alive() const;
     void regain_parts();                ///< removes ended parts, and asks for missing parts
     time_point next_keep_alive() const; ///< returns when to call regain_parts() next

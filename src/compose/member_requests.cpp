@@ -201,7 +201,7 @@ void member_requests::arrived(std::size_t which, std::uint64_t asked, member_ans
 
 namespace {
 
-/// Ends this share of the hold, and releases the whole hold, without waiting for the result.
+/// Releases the hold without waiting for the result. First ends this share of the hold.
 void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
     std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();

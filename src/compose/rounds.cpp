@@ -74,7 +74,7 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     tally::verb longer = tally::extend(length);
     const sync::failure why =
         co_await ask_parts(call, std::move(alone), timeout, std::move(longer), time_point::max());
-    // A lost part is treated like a grant that arrived too late.
+    // A lost member's hold is treated like a grant that arrived too late.
     const bool is_lost = why.code == errc::lease_lost;
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are shared by all locks that consist of several locks. In a round, a call asks
-// several members, and sleeps on its own alarm until they have replied. After a failed round, the
-// call must release the grants. Other functions ask the members for the state of their locks, and
-// combine the replies.
+// Functions for all locks that consist of several locks. In a round, a call asks several members,
+// and sleeps on its own alarm until they have replied. After a failed round, the call must release
+// the grants. Other functions ask the members for the state of their locks, and combine the
+// replies.
 #pragma once
 
 #include "compose/composite_lock.hpp"

@@ -78,7 +78,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    // The entry is a part of a composite hold (hold on several locks) that was lost.
+    // The entry belongs to a hold on several locks that was lost.
     if (here.lent && here.count == 1 && !here.hold->is_valid()) {
         gone = std::move(here);
         entries_.erase(found);

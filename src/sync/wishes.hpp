@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listener for wishes: requests of other programs that the holder of a lock release it soon
+// Listener for wishes: other programs ask the holder of a lock to release it soon
 // (`lease::asked()`). Each hold whose asked() was called has one coroutine. Other holds cost
 // nothing.
 #pragma once
