@@ -76,9 +76,8 @@ private:
 inline constexpr const char* closed_by_server = "closed by the server";
 
 /// Network connection that sends and receives bytes, with TLS if the destination requires it. Each
-/// protocol has a derived class that interprets the bytes. An object is used for one connection
-/// only; a new connection is a new object, so old events cannot be confused with events of the new
-/// connection.
+/// protocol has a derived class that interprets the bytes. Each object serves one connection only,
+/// so old events cannot be confused with events of a new connection.
 ///
 /// A coroutine that runs one of the loops keeps the object alive.
 class byte_stream {

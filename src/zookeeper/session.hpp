@@ -191,9 +191,8 @@ public:
     /// timeout. Otherwise sends a write. If the write is not proof enough, resumes the session over
     /// a new connection and sends another write.
     ///
-    /// For half of the timeout after a suspension, the answer to a write alone proves nothing. But
-    /// the leader learns of a resumption at once, so the resumption and the next write together are
-    /// a proof.
+    /// For half of the timeout after a suspension, an answer alone proves nothing. But the leader
+    /// learns of a resumption at once, so the resumption and the next write together are a proof.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
