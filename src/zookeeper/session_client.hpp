@@ -152,10 +152,10 @@ private:
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
-    /// A calling thread runs its own request only while at most this many requests are running.
-    /// With more requests, the background thread is at least as fast: it sends many requests in one
-    /// write, and no other thread must wake it to read answers. The number was measured with 1 to
-    /// 64 threads on two cores.
+    /// A calling thread runs its own request only while at most this many requests are running,
+    /// including its own. With more requests, the background thread is at least as fast: it sends
+    /// many requests in one write, and no other thread must wake it to read answers. The number was
+    /// measured with 1 to 64 threads on two cores.
     static constexpr std::size_t inline_callers_max = 1;
 
     class use;
