@@ -25,8 +25,8 @@ struct counter_setup {
     std::int64_t most = 0;              ///< maximum number of free permits; 0: no limit
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
 };
-/// Request to take `amount` from a counter; the call may have to wait. If the timeout `timeout` is
-/// zero or less, the call makes one attempt.
+/// Options of a call that takes `amount` from a counter. If `timeout` is zero or less, the call
+/// makes one attempt and does not wait.
 struct counter_options {
     std::int64_t amount = 0;
     duration timeout = duration::max();
@@ -55,10 +55,10 @@ using number_handler = asio::any_completion_handler<void(error_code, std::int64_
 /// executor), `invalid_argument` (the amount is not allowed) or `operation_aborted` (the stop token
 /// requested a stop).
 ///
-/// If no thread runs the client's executor, a call returns two seconds after its timeout. Some
-/// calls never wait for other clients and have no timeout; such a call returns two seconds after
-/// its start. The error code is `unreachable` if the call had not begun on the executor, otherwise
-/// `outcome_unknown`.
+/// If no thread runs the client's executor, a call returns two seconds after its timeout. A call
+/// that never waits for other clients, for example `erase()`, has no timeout. It returns two
+/// seconds after its start. The error code is `unreachable` if the call had not begun on the
+/// executor, otherwise `outcome_unknown`.
 ///
 /// *Asynchronous functions* complete with the same codes. Functions that wait can be cancelled at
 /// any time. A cancelled function completes at once with `operation_aborted`, and the client gives

@@ -26,8 +26,8 @@ enum class recursion : std::uint8_t { refused, counted };
 /// returned, other clients may still find the lock held for a moment.
 ///
 /// The next attempt of the same client to acquire the lock always comes after the release. If the
-/// attempt cannot follow on the same connection, it waits for the reply to the release, at most for
-/// a command timeout; `try_lock` waits, too.
+/// attempt cannot use the connection of the release, it waits for the reply to the release, at most
+/// for a command timeout; `try_lock` waits, too.
 ///
 /// The release is repeated until it is acknowledged or the lease has expired. close() waits for it,
 /// and errors go to the observer. unlock() still reports `lease_lost` if the client has already

@@ -23,18 +23,19 @@ namespace sync {
 class engine;
 } // namespace sync
 
-/// Connection of a process to one store. All locks of the process share the client. The client has
-/// the connections to the store and an identity there, renews the leases, and queues the local
-/// waiters. One client per store and process is enough for any number of locks and threads.
+/// Connection of a process to one store, shared by all locks of the process. The client connects to
+/// the store, identifies itself there, renews the leases, and queues the local waiters. One client
+/// per store and process is enough for any number of locks and threads.
 ///
 ///     holdfast::client client{"redis://127.0.0.1:6379"};
 ///
 /// The client connects when it sends its first request. Locks and leases may outlive the client;
 /// their functions then fail with `errc::closed`.
 ///
-/// *After fork()*, the copies in the child fail with `errc::forked`, and their destructors do
-/// nothing. A client that the child creates works. If code on the client's own thread (a handler,
-/// an observer, a stop callback) calls fork(), that code must not return in the child.
+/// *After fork()*, the client, locks and leases that the child has inherited fail with
+/// `errc::forked`, and their destructors do nothing. The child can create a new client. If code on
+/// the client's own thread (a handler, an observer, a stop callback) calls fork(), that code must
+/// not return in the child.
 ///
 /// Thread safety: any thread may call every member except the destructor.
 class HOLDFAST_EXPORT client {
@@ -152,15 +153,15 @@ public:
     /// `invalid_argument` if the store does not support this kind.
     counter_state inspect(lock_name, counter_kind kind);
 
-    /// Lists the held locks whose names, after this client's prefix, match a glob pattern. Returns
-    /// at most `limit` locks. It scans a few hundred keys per request, so that other clients are
-    /// not delayed.
+    /// Lists the held locks whose names match a glob pattern. The pattern is for the name without
+    /// this client's prefix; only names with that prefix are listed. Returns at most `limit` locks.
+    /// Scans a few hundred keys per request, so that other clients are not delayed.
     ///
     /// The rules of the pattern are the same on every store. `*` matches any text, and `?` matches
     /// one byte. `[a-z]` matches one of these bytes, and `[^a-z]` or `[!a-z]` one other byte. After
     /// `\\`, the next byte matches only itself. A letter outside ASCII has several bytes.
     ///
-    /// The list is incomplete on a server with many millions of keys, and if some servers of a
+    /// The list may be incomplete: on a server with many millions of keys, or if some servers of a
     /// cluster cannot be asked. If no server can be asked, the call throws. A lock that is acquired
     /// or released during the call may be in the list or missing. A `token_mutex` that another
     /// program holds is not listed, because its key looks like any other string.
@@ -174,11 +175,11 @@ public:
     /// and the call lists all held locks, as list() does.
     lock_list list_active(std::size_t limit = 100);
 
-    /// Lists keys that may be counters of the given kind. A stored number can be a semaphore or a
-    /// latch, and the store cannot distinguish these two kinds. So the list of semaphores and the
-    /// list of latches both contain every stored number. On every store, the list of leased
-    /// semaphores contains only semaphores of which at least one permit is held. Throws
-    /// `invalid_argument` if the store does not support the kind.
+    /// Lists keys that may be counters of the given kind. The store cannot distinguish the number
+    /// of a semaphore from the number of a latch. So the list of semaphores and the list of latches
+    /// both contain every stored number. The list of leased semaphores contains only semaphores of
+    /// which at least one permit is held. Throws `invalid_argument` if the store does not support
+    /// the kind.
     counter_list list(counter_kind kind, std::string pattern = "*", std::size_t limit = 1000);
 
     /// Waits until a request finds the lock free. Returns false if no request found the lock free
@@ -259,9 +260,9 @@ public:
     ///
     /// Throws `lease_lost` if the ticket's owner does not hold the lock: the lock was released or
     /// removed by force, its lease has ended, the ticket was adopted before, or the reply took
-    /// longer than the lease. After any other error, the ticket may be used up. After every error,
-    /// the client releases the hold that it may have got. If this release fails, the lock stays
-    /// held until its lease ends.
+    /// longer than the lease. After any other error, the ticket may be invalid, because the store
+    /// may have executed the request. After every error, the client releases the hold that it may
+    /// have got. If this release fails, the lock stays held until its lease ends.
     [[nodiscard]] lease adopt(const ticket&, std::optional<lease_time> length = std::nullopt);
 
     /// Makes a detached hold last at least `length` from now, and never shortens it. Returns false

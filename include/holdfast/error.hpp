@@ -78,7 +78,7 @@ enum class store_errc {
     wrong_address,     ///< a cluster or a Sentinel runs at this address; refused
     not_set_up,        ///< tables or nodes that locks need are missing; refused
     unfit,             ///< with the server's settings, a lock could have two holders; refused
-    worn_out,          ///< the numbers that the store assigns under the name are used up; refused
+    worn_out, ///< the store has used up its sequence numbers for the name (ZooKeeper); refused
 };
 
 HOLDFAST_EXPORT error_code make_error_code(errc) noexcept;

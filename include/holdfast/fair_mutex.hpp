@@ -19,12 +19,11 @@ struct fair_options {
     /// the waiters after it have to wait for this time. A waiter that was disconnected for longer
     /// than this time goes to the end of the queue.
     ///
-    /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout` (21 s with the
-    /// default values), so that a waiter keeps its place during an outage that its call survives.
-    /// The maximum is one hour. If the minimum would be longer than one hour, only one hour is
-    /// allowed. The default (empty) is 30 s, or the minimum if that is longer. By default the
-    /// minimum is 41 s behind Sentinels and in a cluster, because `unavailable_timeout` is 30 s
-    /// there.
+    /// The minimum is `poll_bound + unavailable_timeout + 2 * command_timeout`: 21 s by default, or
+    /// 41 s behind Sentinels and in a cluster. With this minimum, a waiter keeps its place during
+    /// an outage that does not end its call. The maximum is one hour. If the minimum would be
+    /// longer than one hour, only one hour is allowed. The default (empty) is 30 s, or the minimum
+    /// if that is longer.
     std::optional<duration> waiter_timeout{};
     std::optional<unsigned> required_replicas{}; ///< overrides the client's value (options.hpp)
 };

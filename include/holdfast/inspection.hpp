@@ -41,8 +41,9 @@ struct lock_owner {
     /// For a read-write lock: true if the owner has the write lock, false if it has a read lock.
     bool writes = false;
     /// Remaining time of this reader's own lease. Zero means that the lease has expired, and that
-    /// the next writer removes the reader. Empty if the reader's hold ends with the lease of the
-    /// whole lock, or if the store does not report this time.
+    /// the next writer removes the reader. Empty if the reader has no lease of its own, so that its
+    /// hold ends with the lease of the whole lock. Also empty if the store does not report the
+    /// time.
     std::optional<duration> remaining{};
     /// When the owner acquired the lock: milliseconds since 1970, on the server's clock. Empty: the
     /// owner's client does not report it. Clients report only holds that have lasted for a second.
@@ -117,11 +118,11 @@ struct lock_state {
     /// been a JVM. It is 0 if the lock never had a token, or if the store does not report the
     /// token.
     std::uint64_t last_token = 0;
-    /// Waiters of a fair lock, in the order of the queue. For a read-write lock: the holdfast
-    /// writers that wait while other owners read. If there are very many waiters, the list has only
-    /// the first of them. After these waiters, the list has the waiters that only their clients
-    /// report, with the oldest first (`lock_waiter::registered` is false). The waiters of Redisson
-    /// that only subscribe to the release are not in the list.
+    /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
+    /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
+    /// are very many, only the first are in the list. Then come the waiters that only their clients
+    /// report (`lock_waiter::registered` is false), with the oldest first. Redisson's waiters that
+    /// only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
     /// Number of waiters that have an entry at the lock. Empty: the store does not report it. The
     /// waiters that only their clients report are not counted.

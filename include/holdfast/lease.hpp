@@ -70,9 +70,9 @@ public:
     /// for a new token after a later renewal has succeeded. Like lost(), the function reads the
     /// clock at each call, and callbacks must not block.
     ///
-    /// If holds last as long as a session (ZooKeeper), the limit is a third of the session timeout
-    /// or of the lease, whichever is shorter. The token then also warns for a fixed lease that is
-    /// longer than the session.
+    /// On ZooKeeper, a hold lasts as long as the client's session. There the limit is a third of
+    /// the session timeout or of the lease, whichever is shorter. The token then also warns for a
+    /// fixed lease that is longer than the session.
     [[nodiscard]] std::stop_token in_danger() const;
 
     /// Returns a token whose stop is requested when another program asks for the lock

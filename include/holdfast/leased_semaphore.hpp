@@ -59,10 +59,10 @@ struct permit_options {
 /// that caller waits for the same number of permits. Such a hand-over is limited by
 /// `options::hand_off`. After a call of `lease::permit_ids()`, the lease is not handed over.
 ///
-/// *Errors.* The acquiring functions behave like the acquiring functions of `basic_mutex`: in their
-/// errors, in cancellation, and without a running executor. The other functions behave like the
-/// functions of `basic_counter`. A call for zero permits or more than `most_at_once` fails with
-/// `invalid_argument`. The functions fail with `refused` in these cases:
+/// *Errors.* The acquiring functions have the same errors as the acquiring functions of
+/// `basic_mutex`. Cancellation, and a call without a running executor, also work as described
+/// there. For all other functions, see `basic_counter`. A call for zero permits or more than
+/// `most_at_once` fails with `invalid_argument`. The functions fail with `refused` in these cases:
 /// - The value under the name is not a leased semaphore.
 /// - JVMs have written permits in a format that is older than the value of
 ///   `redis::options::redisson`.
@@ -134,10 +134,10 @@ public:
     /// Changes the lease of one permit of any holder. The lease then ends when the time `lasts` has
     /// passed from now. Returns false if the id is unknown or its lease has expired.
     ///
-    /// A holder that renews its lease will extend the lease again. If the holder has a fixed lease
-    /// and belongs to this client, it learns of the new end at once. A holder in another client
-    /// learns of the new end at its next request, after at most a third of its lease. Until then,
-    /// the holder relies on the old end, so do not shorten a lease that another client uses.
+    /// A holder that renews its lease will extend the lease again. A holder with a fixed lease
+    /// learns of the new end at once if it belongs to this client. In another client, it learns of
+    /// the new end at its next request, after at most a third of its lease. Until then, it relies
+    /// on the old end, so do not shorten a lease that another client uses.
     bool set_lease(std::string_view permit_id, lease_time lasts);
 
     /// Creates the semaphore with this number of permits. Returns false, and changes nothing, if

@@ -17,9 +17,10 @@ namespace holdfast {
 ///     holdfast::multi_mutex both{from, to};
 ///     std::scoped_lock guard{both};
 ///
-/// The members may be of any type, client and store. They are acquired in a fixed order, whatever
-/// the order of the arguments. No caller waits long for one member while it holds other members. So
-/// there is no deadlock, not even with a JVM that acquires the same locks in another order.
+/// The members may have different types, clients and stores. The object acquires them in a fixed
+/// order, whatever the order of the arguments. No caller waits long for one member while it holds
+/// other members. So there is no deadlock, not even with a JVM that acquires the same locks in
+/// another order.
 ///
 /// *Hold.* The hold is valid while the holds of all members are valid. If one member is lost, the
 /// whole hold is lost: `lost()` fires, and the other members are released. unlock() releases all

@@ -18,9 +18,9 @@ namespace holdfast {
 /// two round trips, but other processes wait longer. When one of the limits is reached, the next
 /// release goes to the store. Both limits count from the store's last grant of the lock.
 ///
-/// A release always goes to the store if a limit is zero, the lease has expired, or the lease of
-/// the old or the new holder is not renewed. It also goes to the store if the rest of the lease is
-/// longer than the lease that the waiter wants.
+/// A release always goes to the store in these cases: a limit is zero, the lease has expired, or
+/// the lease of the old or the new holder is not renewed. It also goes there if more time of the
+/// lease is left than the lease time that the waiter wants.
 struct hand_off {
     unsigned times_max = 10'000; ///< maximum number of hand-overs
     duration within{20}; ///< maximum time, 0 ms to 1 day; halved if other clients are known to wait

@@ -16,8 +16,8 @@ struct quorum_options {
     /// Kind of the locks on the nodes. `plain`: compatible with Redisson's RedLock on the same
     /// servers. `token`: compatible with redsync and node-redlock. No other kind is allowed.
     lock_kind kind = lock_kind::plain;
-    /// How long an attempt waits for the reply of a node. A vote that arrives after this wait is
-    /// still used if the lock is held by then. 1 ms to a quarter of the lease time.
+    /// How long an attempt waits for the reply of a node: 1 ms to a quarter of the lease time. If
+    /// the other nodes granted the lock, a vote that arrives later is added to the hold.
     duration node_timeout{50};
     /// The longest lease time that any client of these nodes uses for the lock. After a restart, a
     /// node's vote does not count for this time, because the node may have forgotten its grants.
@@ -57,26 +57,25 @@ struct quorum_votes {
 /// lost when fewer than a majority of the votes are valid. A release goes to all nodes that granted
 /// the lock or may have granted it.
 ///
-/// *Validity time.* `remaining()` of a lease is the time for which a majority of the nodes keeps
-/// the lock. The time is measured from the sending of the requests, minus an allowance for the
-/// drift of the clocks.
+/// *Validity time.* `remaining()` of a lease returns for how long a majority of the nodes still
+/// keeps the lock. The time counts from the sending of the requests. It is shortened by an
+/// allowance for the drift of the clocks.
 ///
 /// *Errors.* If a majority cannot be reached for `unavailable_timeout`, an attempt throws
 /// `unreachable`, and the text names each node. unlock() reports `lease_lost` only if fewer than a
 /// majority of the votes were still held. It reports `outcome_unknown` if fewer than a majority
 /// acknowledged the release.
 ///
-/// *Questions.* `is_locked()` returns true if so many nodes report the lock as held that no other
-/// client could get a majority. `remaining_lease()` returns for how long no other client can get a
-/// majority. `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if
-/// too few nodes reply.
+/// *Questions.* `is_locked()` returns true if no other client could get a majority now, for example
+/// if three of five nodes are locked. `remaining_lease()` returns how long this will last.
+/// `force_unlock()` removes the lock on all nodes. These functions throw `unreachable` if too few
+/// nodes reply.
 ///
 /// *Clients.* The first client runs the calls on its executor and reports the events. It must stay
 /// open as long as the lock is used, but its server may be down. The lock works best if all clients
-/// share one executor. Each client must use another server. If two clients use the same server, the
-/// constructor throws `invalid_argument`, or a later call throws it after the servers were asked.
-/// With fewer than three nodes the lock works, but it reports the event `impaired` to the observer
-/// once.
+/// share one executor. Each client must use a different server. If two clients use the same server,
+/// the constructor or a later call throws `invalid_argument`. With fewer than three nodes the lock
+/// works, but it reports the event `impaired` to the observer once.
 ///
 /// Thread safety: any thread may call every member function. The clients must live as long as this
 /// object.

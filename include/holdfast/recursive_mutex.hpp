@@ -8,7 +8,7 @@ namespace holdfast {
 /// A `mutex` that its holder may lock again. It is compatible with Redisson's RLock.
 ///
 /// The process counts the entries; the store sees one hold. If the holder locks the lock again, the
-/// client sends no request to the store, and never shortens the lease. There are four exceptions:
+/// client sends no request to the store. It never shortens the lease. There are four special cases:
 /// - If the new entry has a longer lease time than the remaining time, it first extends the lease
 ///   (one request).
 /// - If the new entry has no lease time and the hold was not renewed until now, the hold is renewed

@@ -32,16 +32,16 @@ struct shared_options {
 /// (`options::hand_off::within`), so the later readers need no request. A reader that sets a lease
 /// time gets its own hold. A shared hold counts as one hold for the observer.
 ///
-/// *Writers* that wait keep new readers out, in every holdfast client. A waiting writer of Redisson
-/// does not keep new readers out. While a Redisson writer is subscribed to the lock's channel, the
-/// readers of a holdfast client sometimes pause. The writer can acquire the lock in such a pause
-/// (docs/guarantees.md).
+/// *Writers.* While a holdfast writer waits, no holdfast client lets new readers in. A waiting
+/// Redisson writer does not stop new readers. So the readers of a holdfast client sometimes pause
+/// while a Redisson writer is subscribed to the lock's channel. The writer can acquire the lock in
+/// such a pause (docs/guarantees.md).
 ///
 /// *Downgrade*: a thread that holds the lock alone can also acquire it shared, without waiting.
 /// After unlock(), that thread still shares the lock.
 ///
-/// *Upgrade*: see try_upgrade_for(). If a thread that shares the lock calls lock(), it would wait
-/// for itself, so the call fails with `already_held`.
+/// *Upgrade*: see try_upgrade_for(). If a thread that shares the lock calls lock(), the call fails
+/// with `already_held`, because the thread would wait for itself.
 ///
 /// The errors are the same as in `basic_mutex`. In addition, calls fail with `refused` if another
 /// kind of lock uses the name. Thread safety: any thread may call every member. Wire format:

@@ -24,9 +24,9 @@ struct spin_options {
 /// channels. Otherwise use `mutex`: its waiters wake up sooner and send fewer requests.
 ///
 /// Waiters of one client queue in the process, and only the first of them polls. Between processes
-/// there is no order, and a client that polls more often wins more often. If a client acquires the
-/// lock again and again while other clients wait, it sometimes pauses for its longest pause
-/// (`backoff::longest`), so that they can acquire the lock.
+/// there is no order, and a client that polls more often wins more often. A client that acquires
+/// the lock again and again while other clients wait sometimes pauses for `backoff::longest`, so
+/// that they can acquire the lock.
 ///
 /// A spin_mutex uses the same key as a `mutex` of that name, and the two locks exclude each other.
 /// Do not use both types for one name: the release of a spin_mutex does not notify the waiters of a

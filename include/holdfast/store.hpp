@@ -108,8 +108,7 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds. A list of pointers lets a request about a hundred thousand holds copy
-/// no hold.
+/// List of pointers to holds, so that a request about many holds copies none of them.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -131,8 +130,9 @@ struct ask : hold {
     /// than `lease_time`, because a renewal soon extends it to `lease_time`. `answer::term` is the
     /// length of this first lease, and `answer::counts_from` is the moment at which it began.
     bool renewed = false;
-    /// For a shared lock: number of this client's other owner (reader or writer), which already
-    /// holds the lock and keeps it. 0 if there is no such owner.
+    /// For a read-write lock that the caller already holds on the other side (reader or writer):
+    /// number of that owner, which keeps its hold. For example, a downgrade acquires the read side
+    /// under the caller's write hold. 0 if there is no such owner.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait for this writer after the last reader has
     /// left. The store itself sets this value.
@@ -157,13 +157,13 @@ struct answer {
     /// from this moment. If empty, the lease began when the caller sent its request. A store sets
     /// this field only if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
-    /// Time that was left at the store just before this request. For a renewal, it is the time of
-    /// the renewed hold. For a grant, it is the time of the other owners who share the lock. Empty
-    /// if the time is unknown, or if no other client can change it.
+    /// Lease time that was left at the store just before this request. For a renewal, it is the
+    /// time of the renewed hold. For a grant, it is the time of the other owners that share the
+    /// lock. Empty if the time is unknown, or if no other client can change it.
     std::optional<duration> left_before{};
     /// True if the store's reply says whether the lock is free. False if no request was sent, or if
-    /// the reply came too late. If it is false and an earlier attempt of the call failed, the
-    /// caller must report that failure.
+    /// the reply came too late. If an earlier attempt of the call failed, the caller must then
+    /// report that failure.
     bool answered = true;
 };
 
@@ -182,9 +182,9 @@ public:
     virtual ~place() = default; ///< stops notifications and sends nothing: call leave() first
 
     /// Tries once to acquire the lock. If the lock is busy, the alarm `wake` rings as soon as
-    /// another attempt may succeed. To be notified, the second attempt subscribes when it finds the
-    /// lock busy, and tries again before it returns. If the store keeps a queue, the first attempt
-    /// adds the waiter to the queue.
+    /// another attempt may succeed. If the store keeps a queue, the first attempt adds the waiter
+    /// to the queue. If the second attempt finds the lock busy, it subscribes to notifications, and
+    /// then tries again before it returns.
     ///
     /// Idempotent: after a lost reply, call look() again. Each granted attempt writes to the store,
     /// also a repeated attempt. So replicas confirm this grant even if the first attempt's reply
@@ -207,8 +207,8 @@ public:
 
     /// Returns the time after which the store no longer executes an attempt of this waiter. If
     /// leave() was called while an outcome was unknown, release the lock once more after this time.
-    /// The result is a time in the past if the store executes no request of a previous connection
-    /// after a new connection was made.
+    /// The time is in the past if the store never executes a request of an old connection after a
+    /// new connection was made.
     virtual time_point settled_at() const noexcept = 0;
 };
 
@@ -334,11 +334,10 @@ public:
     virtual bool transfers(lock_kind) const noexcept { return false; }
 
     /// Gives a hold to a new owner in one step: if `what.owner` holds the lock, `to` holds it
-    /// afterwards, and the lease lasts `lease_time` from now. Grants also if `to` holds the lock
-    /// already, and then never shortens the lease. So the request can be repeated after an unknown
-    /// outcome. If the reply is
-    /// not `granted`, neither of the two owners holds the lock. A request that is executed after
-    /// the store's time limit changes nothing.
+    /// afterwards, and the lease lasts `lease_time` from now. If `to` holds the lock already, also
+    /// grants it, and never shortens the lease. So the request can be repeated after an unknown
+    /// outcome. If the reply is not `granted`, neither of the two owners holds the lock. A request
+    /// that is executed after the store's time limit changes nothing.
     virtual asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) {
         (void)what, (void)to, (void)lease_time;
         co_return answer{};
@@ -360,7 +359,7 @@ struct holding {
     std::vector<std::string> owners{};
     std::optional<duration> remaining{}; ///< remaining lease; empty if the lease never expires
     bool alone = true; ///< true if one owner excludes all others; false if the lock is only shared
-    /// True if some owners share the lock, even if an exclusive owner shares it with them.
+    /// True if some owners share the lock (readers), even if a writer holds the lock, too.
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
@@ -434,9 +433,9 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) = 0;
 };
 
-/// Interface for wishes: requests to the holders of a lock to release it soon. A wish is stored for
-/// the owners that hold the lock when the wish arrives, so no later owner gets it. A wish is only a
-/// hint: it may be lost with the server's last writes.
+/// Interface for wishes: requests to the holders of a lock to release it soon. Only the owners that
+/// hold the lock when the wish arrives can read it; a later owner cannot. A wish is only a hint: it
+/// may be lost with the server's last writes.
 class wish_store {
 public:
     virtual ~wish_store() = default;

@@ -29,16 +29,15 @@ using duration = boot_clock::duration;
 /// A time on the client's own clock; `time_point::max()` means never.
 using time_point = boot_clock::time_point;
 
-/// Timer for one waiting coroutine. `ring()` ends the coroutine's wait early. All coroutines of the
-/// library sleep by alarms only. Thread safety: one coroutine at a time may wait. Call all
-/// functions on the client's executor.
+/// Timer that wakes one waiting coroutine at a given time, or earlier if `ring()` is called. Thread
+/// safety: one coroutine at a time may wait. Call all functions on the client's executor.
 class alarm {
 public:
     virtual ~alarm() = default;
 
-    /// Waits until the time `when`, or until `ring()` is called. If nobody waits when `ring()` is
-    /// called, the alarm remembers the call, and the next wait ends at once. So a wait may end too
-    /// early, but no call of `ring()` is lost.
+    /// Waits until the time `when`, or until `ring()` is called. If `ring()` was called while no
+    /// coroutine waited, the next wait ends at once. So a wait may end too early, but no call of
+    /// `ring()` is lost.
     virtual asio::awaitable<void> wait_until(time_point when) = 0;
     virtual void ring() noexcept = 0;
 };

@@ -7,8 +7,8 @@
 
 namespace holdfast {
 
-/// Request of another program that the holder of a lock release the lock soon (a *wish*). The
-/// holder may end its work early, or ignore the wish. See `client::ask_for()` and `lease::asked()`.
+/// A *wish*: another program asks the holder of a lock to release the lock soon. The holder may end
+/// its work early, or ignore the wish. See `client::ask_for()` and `lease::asked()`.
 struct wish {
     /// Maximum length of `reason`, in bytes.
     static constexpr std::size_t reason_bytes_max = 1000;

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-// This file has three sections: the state of a hold on several locks and of its parts, the
-// operations on the hold, and its upkeep.
+// This file has three sections: the state of a hold on several locks, the operations on the hold,
+// and the coroutine that keeps it alive.
 
 namespace holdfast::compose {
 namespace {
@@ -23,8 +23,8 @@ std::stop_token stopped_token() {
 
 } // namespace
 
-// Posts a check of the hold to the hold's executor. A post is needed for two reasons: a part (the
-// hold of one member) ends on the executor of its own client, and any thread may destroy the hold.
+// Posts a check to the executor of this hold. The check must not run here: a member's hold ends on
+// the executor of its own client, and any thread may destroy this hold.
 void composite_hold::news::operator()() const noexcept {
     (void)home->executor_access().post([of = whose] {
         if (const std::shared_ptr<composite_hold> held = of.lock())
@@ -42,7 +42,7 @@ composite_hold::composite_hold(std::shared_ptr<const composite_descriptor> of,
     , renewed_{wanted.renewed}
     , member_parts_(of_->members.size()) {}
 
-/// The parts (holds of the members) of an abandoned hold are not released; they expire.
+/// The members' holds of an abandoned hold are not released; they expire.
 composite_hold::~composite_hold() {
     if (abandoned_)
         for (member_part& each : member_parts_)
@@ -67,7 +67,7 @@ std::size_t composite_hold::count_well() const {
         std::count_if(member_parts_.begin(), member_parts_.end(), well));
 }
 
-/// Returns how long at least `needs` parts will stay valid.
+/// Returns for how long at least `needs` members' holds will stay valid.
 duration composite_hold::remaining_of_parts() const {
     std::vector<duration> left;
     for (const member_part& each : member_parts_)
@@ -92,14 +92,14 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // A later loss does not change this time. Otherwise frequent losses would postpone it for
-        // ever.
+        // Keep this time if it is still in the future. Otherwise frequent losses would postpone it
+        // for ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
     if (lost_because_ == event_cause::none && of_->needs > valid && !causes.empty()) {
-        // The decisive loss is the loss that left fewer than `needs` parts. Earlier losses did no
-        // harm.
+        // The cause is the first loss after which fewer than `needs` members' holds were valid.
+        // Earlier losses did no harm.
         const std::size_t before = valid + causes.size();
         const std::size_t harmless = before > of_->needs ? before - of_->needs : 0;
         lost_because_ = causes[harmless];
@@ -126,8 +126,8 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// Checks the parts (members' holds) by the clock, because a blocked executor may report a loss
-// late.
+// These functions check the members' holds by the clock, because a blocked executor may report a
+// loss late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -146,8 +146,8 @@ std::stop_token composite_hold::in_danger() const {
     return danger_.get_token();
 }
 
-// Posts a check, which registers a callback at each part (a member's hold). Only the executor may
-// change the parts.
+// Posts a check to the executor, which alone may change the members' holds. The check registers a
+// callback at each of them.
 std::stop_token composite_hold::asked() const {
     const std::scoped_lock guard{mutex_};
     if (!std::exchange(hears_wishes_, true))
@@ -216,8 +216,8 @@ void composite_hold::join(std::size_t which, part got, duration counts_in) {
         arm(one);
 }
 
-/// Registers the callbacks of a part (a member's hold). When a danger of loss has passed, the part
-/// has a new stop token for the next danger. The new token needs a new callback.
+/// Registers callbacks at a member's hold: for its loss, for a danger of loss, and for a wish.
+/// After a danger has passed, the member's hold has a new stop token, which needs a new callback.
 void composite_hold::arm(member_part& one) {
     const news tell{weak_from_this(), home};
     if (!one.loss)
@@ -297,7 +297,7 @@ sync::failure lost_before() {
     return {make_error_code(errc::lease_lost), "the lease had ended before it was released"};
 }
 
-/// Runs `work` for each part (member's hold) on the part's own executor, without waiting for it.
+/// Runs `work` for each member's hold on the executor of that hold, without waiting for it.
 template <typename Work>
 void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work work) {
     for (const std::shared_ptr<sync::lock_handle>& each : parts)
@@ -306,7 +306,7 @@ void on_each(const std::vector<std::shared_ptr<sync::lock_handle>>& parts, Work 
 
 } // namespace
 
-/// Takes all parts (members' holds) out of this hold. The caller must release or abandon them.
+/// Takes all members' holds out of this hold. The caller must release or abandon them.
 std::vector<part> composite_hold::take_parts(phase next) {
     const std::scoped_lock guard{mutex_};
     std::vector<part> all;
@@ -334,8 +334,8 @@ void composite_hold::lose() {
     home->keep_no_more(*this);
 }
 
-/// Reports the loss. A borrowed thread (a caller's thread that runs the operation itself) must not
-/// run the user's callbacks. On such a thread, the report is posted to the executor.
+/// Reports the loss. A caller's thread that runs its own operation must not run the user's
+/// callbacks. On such a thread, the report is posted to the executor.
 void composite_hold::lose_soon() {
     if (home->borrowed())
         news{weak_from_this(), home}();
@@ -429,8 +429,8 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Always fails. A quorum loses votes and gets new votes, and each new vote would also need the new
-/// number of replicas.
+/// Always fails. A quorum may lose votes and get new votes, and the new votes could not be held to
+/// the new number of replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
@@ -498,8 +498,8 @@ void composite_hold::abandon() {
     desert_parts();
 }
 
-// Upkeep of a hold on several locks: removes parts (members' holds) that ended without a report,
-// and asks the members of a quorum again for missing or lost votes.
+// Functions that keep a hold on several locks alive. They remove members' holds that ended without
+// a report, and ask the members of a quorum again for missing or lost votes.
 
 bool composite_hold::can_regain_parts() const {
     const std::scoped_lock guard{mutex_};
@@ -508,8 +508,9 @@ bool composite_hold::can_regain_parts() const {
            std::any_of(member_parts_.begin(), member_parts_.end(), is_missing);
 }
 
-/// Returns whether the hold needs upkeep. One reason is a part (a member's hold) of a client with
-/// another executor: if that executor stops, the end of the part is not reported.
+/// Returns whether the coroutine keep_alive() is needed for this hold. One reason is a member whose
+/// client has another executor: if that executor stops, the end of the member's hold is not
+/// reported.
 bool composite_hold::needs_keep_alive() const {
     if (can_regain_parts())
         return true;
@@ -523,7 +524,7 @@ void composite_hold::regain_parts() {
         ask_missing();
 }
 
-/// Returns when the upkeep is due next. The result is not later than the expiry of the hold,
+/// Returns when to call regain_parts() next. The result is not later than the expiry of the hold,
 /// because otherwise the loss of the hold might never be reported.
 time_point composite_hold::next_keep_alive() const {
     const duration left = std::max(remaining(), duration{1});
@@ -543,8 +544,8 @@ void composite_hold::stop_keep_alive() {
         keep_alive_alarm_->ring();
 }
 
-/// Asks each member that has no valid part in this hold for a new one. If this hold is not renewed,
-/// asks only for its remaining time.
+/// Asks each member that is missing in this hold for a new hold. If this hold is not renewed, asks
+/// only for its remaining time.
 void composite_hold::ask_missing() {
     std::optional<duration> rest;
     if (!renewed_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold on several locks (`composite_hold`). It has one part for each member that granted. It is
-// valid while at least `needs` parts are valid.
+// A hold on several locks (`composite_hold`). It has one *part* for each member that granted: the
+// hold on that member. It is valid while at least `needs` parts are valid.
 //
 //   held ──release──▶ ended
 //     └──fewer than `needs` are valid──▶ lost, and the rest is released
@@ -24,7 +24,7 @@
 
 namespace holdfast::compose {
 
-/// Numbers of members, of needed parts, and of valid parts.
+/// Number of members, number of members that must be held, and number that are held now.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -44,7 +44,7 @@ public:
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
-    /// Returns a token that a wish for any part (a member's hold) stops.
+    /// Returns a token that is stopped by a wish for any of the members' locks.
     std::stop_token asked() const override;
     /// Looks through the members' holds in their order, and returns the first wish that it finds.
     std::optional<wish> received_wish() const override;
@@ -58,7 +58,7 @@ public:
     void announce_release() noexcept override {}
     std::shared_ptr<lock_handle>
     hold_of(std::size_t which) const; ///< hold of that member; null if the member has no part
-    /// Returns the fencing tokens of the parts (members' holds), in the order of the members.
+    /// Returns the fencing tokens of the members' holds, in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
     /// Returns whether this is the hold of a quorum. Only such a hold may lose votes and get new
@@ -67,12 +67,12 @@ public:
 
     // Call the following functions on the executor only.
 
-    /// Adds a part (the hold of one member). The part is counted only after the time `counts_in`
-    /// has passed. If this hold has ended already, releases the part.
+    /// Adds the hold of one member. It is counted only after the time `counts_in` has passed. If
+    /// this hold on several locks has ended already, releases the member's hold.
     void join(std::size_t which, part, duration counts_in = {});
-    /// Starts to watch the hold; from now on, its loss is reported. Call it when the hold has
-    /// enough parts (members' holds). Members that have not yet replied to the requests `asked` may
-    /// still add a part later. A quorum also repeats its requests to members that gave no part.
+    /// Starts to watch the hold; from now on, its loss is reported. Call it when enough members
+    /// have granted. Members that have not yet replied to the requests `asked` may still join
+    /// later. A quorum also repeats its requests to members that did not grant.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
@@ -86,22 +86,23 @@ public:
     void abandon() override;
     std::shared_ptr<lock_handle> whole() override { return shared_from_this(); }
 
-    // Functions for the upkeep coroutine keep_alive().
-    bool
-    can_regain_parts() const; ///< returns whether a part is missing that the hold may still get
-    bool needs_keep_alive()
-        const;           ///< returns whether can_regain_parts(), or a part may end without a report
-    void regain_parts(); ///< removes ended parts, and asks for missing parts
+    // Functions for the coroutine keep_alive().
+
+    /// Returns whether a member is missing that can be asked again.
+    bool can_regain_parts() const;
+    /// Returns whether can_regain_parts() is true, or a member's hold may end without a report.
+    bool needs_keep_alive() const;
+    void regain_parts();                ///< removes ended parts, and asks for missing parts
     time_point next_keep_alive() const; ///< returns when to call regain_parts() next
-    /// Sets the alarm on which the upkeep coroutine sleeps. The hold rings the alarm when the
-    /// upkeep must stop.
+    /// Sets the alarm on which the coroutine keep_alive() sleeps. The hold rings the alarm when the
+    /// coroutine must stop.
     void set_keep_alive_alarm(alarm* sleeping) { keep_alive_alarm_ = sleeping; }
     void keep_alive_ended() { keep_alive_runs_ = false; }
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Callback that posts a check of the hold to the executor. It is called when a part (a
-    /// member's hold) has ended or is near its end, or when the client has closed.
+    /// Callback that posts a check of the hold to the executor. It is called when a member's hold
+    /// has ended or is near its end, or when the client has closed.
     struct news {
         std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -124,12 +125,12 @@ private:
     /// Returns whether the hold is lost, even if the loss is not reported yet.
     bool is_over() const;
     std::size_t count_valid() const;
-    /// Returns the number of parts (members' holds) that are valid and in no danger of a loss.
+    /// Returns the number of members' holds that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
-    /// Notes the parts (members' holds) that were lost since the last call, and returns the number
-    /// of valid parts. If too few parts are valid, the loss that was one too many becomes the cause
-    /// of this hold's loss.
+    /// Records which members' holds were lost since the last call, and returns the number of valid
+    /// ones. If too few are valid, the first loss that left too few becomes the cause of this
+    /// hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);
@@ -140,8 +141,8 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
-    /// Reports the end of the hold. `released` has its parts (members' holds): first the parts that
-    /// were valid when the release began.
+    /// Reports the end of the hold. `released` has the members' holds: first those that were valid
+    /// when the release began.
     void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
@@ -172,16 +173,16 @@ private:
     std::unique_ptr<news_callback> closing_;
     alarm* keep_alive_alarm_ = nullptr;
     bool keep_alive_runs_ = false;
-    /// Time after which missing parts (members' holds) are requested again: one renewal period
-    /// after the loss of a part. Until then, the renewals of the other parts show whether the
-    /// majority is lost too, for example after force_unlock(). A lost hold must not get a new part.
+    /// Time after which missing members are asked again: one renewal period after the loss of a
+    /// member's hold. Until then, the renewals of the other members' holds show whether the
+    /// majority is lost too, for example after force_unlock(). A lost hold must not grow again.
     time_point regain_from_{};
-    /// True if a part (a member's hold) belongs to a client with another executor, which may stop.
+    /// True if a member belongs to a client with another executor, which may stop.
     bool has_far_ = false;
 };
 
-/// Upkeep coroutine, which runs as long as the hold is held. Every third of the lease time, it
-/// removes parts (members' holds) that ended without a report, and requests missing parts again.
+/// Coroutine that runs as long as the hold is held. Every third of the lease time, it removes
+/// members' holds that ended without a report, and asks missing members again.
 asio::awaitable<void> keep_alive(std::weak_ptr<composite_hold>, std::shared_ptr<sync::engine>);
 
 } // namespace holdfast::compose

@@ -140,8 +140,8 @@ struct member_removal {
 };
 using removals = std::map<const sync::lock_descriptor*, member_removal>;
 
-/// Removes the member from its holder. If the store may have executed this request, sends no second
-/// one, because it could remove the hold of the next holder.
+/// Removes the member from its holder. If the store may have executed the request, does not repeat
+/// it, because the repetition could remove the next holder's hold.
 asio::awaitable<bool> remove_once(std::shared_ptr<removals> all, const sync::lock_descriptor& of) {
     member_removal& mine = all->at(&of);
     if (!std::exchange(mine.is_sent, true)) {
@@ -262,8 +262,9 @@ private:
     }
 
     /// Asks one member, and waits for it as long as the call's timeout allows. Then asks the other
-    /// members. Waits a short time for those that come later in the common order, and not at all
-    /// for those that come before: a call that holds one of those may wait for this call.
+    /// members. Waits a short time for a member that comes later in the common order. Does not wait
+    /// for a member that comes earlier, because the call that holds it may wait for a member of
+    /// this call.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.timeout = rest, .lease = lease_});
@@ -282,8 +283,8 @@ private:
     }
 
     /// Waits for the replies. Ends the round at once if a member does not grant its lock. If the
-    /// last request got no reply, the wait ends at the deadline of the call: then the requests that
-    /// are under way need not end before the call.
+    /// last request got no reply, waits only until the deadline of the call, even if requests are
+    /// pending then.
     asio::awaitable<void> until_answered(duration timeout) {
         const time_point limit = answered_by(*home_, *round_, timeout);
         // g++ 12 destroys a temporary lambda twice here, so the lambda is stored in a variable.
@@ -297,8 +298,9 @@ private:
         if (!call_->finished() && round_->open() > 0 && !fails() && home_->now() >= limit)
             throw_unanswered();
     }
-    /// Returns whether a member comes before another one in the order that all clients use. Where
-    /// the servers are not known, the order is the one in which the user listed the members.
+    /// Returns whether the member `one` comes before the member `other` in the order that all
+    /// clients use. If the servers are not known, members with the same name are in the order of
+    /// the user's list.
     bool comes_before(std::size_t one, std::size_t other) const {
         return std::tie(of_.members[one]->name.text, servers_[one], one) <
                std::tie(of_.members[other]->name.text, servers_[other], other);
@@ -324,8 +326,8 @@ private:
                 first_ = which;
     }
 
-    /// Extends the lease of the member that was asked first. A lease that is not renewed would
-    /// otherwise end earlier at this member, because it began earlier there.
+    /// Extends the lease of the member that was asked first. If the lease is not renewed, it would
+    /// otherwise end earlier there than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
@@ -351,8 +353,8 @@ private:
         }
     }
 
-    /// Notes whether the last request to a member got a reply. If it got none, `no_reply` is the
-    /// reason. The calls behind this call in the local queue need this, too.
+    /// Records whether the last request to a member got a reply; `no_reply` is the error of a
+    /// request without a reply. The calls behind this call in the local queue need this error, too.
     void note(sync::failure no_reply) {
         sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         no_reply_ = std::move(no_reply);

@@ -81,8 +81,8 @@ public:
 
     /// Returns the options of a request for a node's vote.
     request_options vote_options(std::optional<duration> lease) const;
-    /// Reports the event `impaired` once, if the quorum tolerates fewer failures than its number of
-    /// nodes suggests.
+    /// Reports the event `impaired` once, if the quorum has fewer than three nodes, or if a node
+    /// that granted its vote does not report when it was started.
     void tell_if_impaired(const member_requests&) const;
 
 private:

@@ -78,10 +78,9 @@ private:
         };
         (void)whose->executor_access().post(std::move(arrive));
     }
-    /// Returns whether the call only waited behind an earlier call in the local queue, so that the
-    /// store was not asked. Otherwise it is known that the lock is busy: this client holds the
-    /// lock, or the store has replied "busy" to a call of this queue since the call for the quorum
-    /// began.
+    /// Returns whether it is unknown that the lock is busy, because the call only waited in the
+    /// local queue and the store was not asked. The lock is known to be busy if this client holds
+    /// it, or if the store has replied "busy" to a call of that queue since the quorum call began.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there() ||
@@ -202,7 +201,7 @@ void member_requests::arrived(std::size_t which, std::uint64_t asked, member_ans
 
 namespace {
 
-/// Ends this share of the hold, and releases the whole hold, without waiting for the result.
+/// Releases the hold without waiting for the result. First ends this share of the hold.
 void release_unwatched(std::shared_ptr<sync::lock_handle> share) {
     std::shared_ptr<sync::lock_handle> held = share->whole();
     share.reset();

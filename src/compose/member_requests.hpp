@@ -72,8 +72,9 @@ struct request_options {
     bool takes = true;               ///< false: only waits until the lock is free
     /// Longest lease that any client uses for the lock; see `member_answer::counts_in`.
     std::optional<duration> longest_lease{};
-    /// How long the call has waited. If the member's client waits behind its own earlier calls, a
-    /// reply "busy" that one of them got in this time counts for this request, too.
+    /// How long the quorum call has waited. If this request still waits in the local queue of the
+    /// member's client, a reply "busy" to an earlier call there counts, too. That reply must have
+    /// arrived within this time.
     duration waited{};
     time_point quorum_deadline{}; ///< see `request`
 };

@@ -132,8 +132,8 @@ private:
         is_late_ = home_->now() >= limit;
     }
 
-    /// Stores, for each node that failed, the error text. The text is kept until the node replies,
-    /// because a later round may only find that the node does not reply.
+    /// Stores the error text of each node that failed. Keeps the text until the node replies,
+    /// because a later round may only notice that the node does not reply.
     void note_failures(const member_requests& round) {
         failures_.resize(round.size());
         for (std::size_t which = 0; which < round.size(); ++which)
@@ -235,16 +235,16 @@ private:
     }
 
     /// Returns the time until which earlier requests of this client may still get replies, for
-    /// example a request that is being undone. After that time, a node without a reply is treated
-    /// as unreachable.
+    /// example requests that undo a grant. After that time, a node without a reply is treated as
+    /// unreachable.
     time_point undecided_until() const {
         return sync::later(behind_since_.value_or(home_->now()), of_.rules.node_timeout);
     }
     bool goes_on() const {
         return call_->wanted.patient && home_->now() < call_->wanted.give_up_at;
     }
-    /// Throws the last error if the time of the call is over, and too few nodes were able to vote
-    /// in the last decided round. Then it is unknown whether the lock is busy.
+    /// Throws the last error if the call's time is over, and too few nodes were able to vote in the
+    /// last decided round. In this case it is unknown whether the lock is busy.
     void throw_if_unanswered(const sync::retry_policy& trouble) const {
         if (is_unanswered_ && !goes_on() && !call_->finished())
             trouble.rethrow_if_unanswered();
@@ -292,9 +292,9 @@ private:
         return busy;
     }
 
-    /// Waits until as many nodes as a majority needs are free. These nodes become free at about the
-    /// same time, because a holder releases its lock on all nodes together. Ends at once if the
-    /// client of one of these nodes is closed, because the next round may have to report this.
+    /// Waits until as many nodes are free as a majority needs. They become free at about the same
+    /// time, because a holder releases its lock on all nodes together. Ends at once if the client
+    /// of one of these nodes is closed, because the next round may have to report this.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{

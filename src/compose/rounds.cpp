@@ -21,9 +21,9 @@ namespace {
 /// sooner.
 constexpr duration farewell{100};
 
-/// Sends a request to each part (the hold of one member). Waits until all members have replied, the
-/// time `limit` is reached, or the call ends. The handler `told` may run later than that. It always
-/// runs, because the `tally`, which combines the replies, has a timeout.
+/// Sends a request to each member's hold. Waits until all members have replied, the time `limit` is
+/// reached, or the call ends. The handler `told` may run later than that. It always runs, because
+/// the `tally`, which combines the replies, has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();
@@ -74,7 +74,7 @@ asio::awaitable<void> extend_part(sync::acquisition& call, part& one, duration l
     tally::verb longer = tally::extend(length);
     const sync::failure why =
         co_await ask_parts(call, std::move(alone), timeout, std::move(longer), time_point::max());
-    // A lost part is treated like a grant that arrived too late.
+    // A lost member's hold is treated like a grant that arrived too late.
     const bool is_lost = why.code == errc::lease_lost;
     if (why.code && !is_lost && !call.finished())
         throw sync::worded_error{why};
@@ -126,8 +126,8 @@ std::size_t failed(const std::vector<reply_of<T>>& all) {
         std::count_if(all.begin(), all.end(), [](const auto& each) { return each.why.code; }));
 }
 
-/// Returns the number of members that a caller must hold so that all other callers are left with
-/// fewer than `needs` members.
+/// Returns how many members a caller must hold so that all other callers together can get fewer
+/// than `needs` members.
 std::size_t blocking(const composite_descriptor& of) {
     return of.members.size() - of.needs + 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are shared by all locks that consist of several locks. In a round, a call asks
-// several members, and sleeps on its own alarm until they have replied. After a failed round, the
-// call must release the grants. Other functions ask the members for the state of their locks, and
-// combine the replies.
+// Functions for all locks that consist of several locks. In a round, a call asks several members,
+// and sleeps on its own alarm until they have replied. After a failed round, the call must release
+// the grants. Other functions ask the members for the state of their locks, and combine the
+// replies.
 #pragma once
 
 #include "compose/composite_lock.hpp"
@@ -54,8 +54,8 @@ asio::awaitable<void> wait_for_answers(sync::acquisition&, time_point limit,
 /// ends after `release_timeout`, or soon after the deadline of the call.
 asio::awaitable<void> let_go(sync::acquisition&, member_requests&);
 
-/// Extends a part (a member's hold) to at least `length` from now. Throws the error of the
-/// extension. Does not throw for `lease_lost`, because a lost part simply does not count any more.
+/// Extends a member's hold to at least `length` from now. Throws the error of the extension, except
+/// `lease_lost`, because a lost member simply does not count any more.
 asio::awaitable<void> extend_part(sync::acquisition&, part&, duration length);
 
 /// Returns the time by which a member has certainly replied to a request with this timeout,
@@ -178,8 +178,9 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 }
 
 /// Combines the replies of all members. If another caller can still get enough members, returns
-/// nothing. Otherwise returns the state of the whole lock; its `remaining` says how long this will
-/// be so. If too few members have replied for a decision, throws the first failure.
+/// nothing. Otherwise returns the state of the whole lock; its `remaining` says for how long no
+/// other caller can get enough members. If too few members have replied for a decision, throws the
+/// first failure.
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
@@ -190,12 +191,12 @@ bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::opt
 /// Returns whether the missing replies can no longer change the result of any_of().
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Returns whether any member replied true. If none did, and so many members failed that the lock
-/// may still be held, throws the first failure.
+/// Returns whether any member replied true. Throws the first failure if so many members failed that
+/// the lock may still be held.
 bool any_of(const composite_descriptor&, const std::vector<reply_of<bool>>&);
 
-/// Combines the replies of several parts (members' holds) into one result. The result is a success
-/// if at least `needs` parts succeeded. Use it on the executor of the hold's client.
+/// Combines the replies about several members' holds into one result. The result is a success if at
+/// least `needs` replies are successes. Use it on the executor of the hold's client.
 class tally : public std::enable_shared_from_this<tally> {
 public:
     using lock_handles = std::vector<std::shared_ptr<sync::lock_handle>>;
@@ -204,9 +205,9 @@ public:
     static verb let_go();
     static verb extend(duration length);
 
-    /// Sends the request `what` to each part (a member's hold) on the part's own executor, and
-    /// calls `done` once. If a part's executor is not running, the part counts as failed after
-    /// `timeout` plus one second.
+    /// Sends the request `what` to each member's hold on that hold's own executor, and calls `done`
+    /// once. If such an executor is not running, the member counts as failed after `timeout` plus
+    /// one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);
 

@@ -48,8 +48,7 @@ store_factory zookeeper_store(store_url& url) {
 }
 
 /// URL scheme of the core library. An error message lists the schemes; `followed_by` is the text
-/// that follows this scheme's name in that list. If it is empty, the list does not contain the
-/// scheme.
+/// after this scheme's name in that list. It is empty if the list leaves the scheme out.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;

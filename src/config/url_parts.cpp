@@ -123,9 +123,8 @@ std::vector<std::string> segments_of(std::string_view path) {
     return found;
 }
 
-/// Returns whether the name of any parameter says that its value is a password. Names from other
-/// client libraries are included. Splits the query at '&' and also at '?', which may be a typing
-/// error for '&'.
+/// Returns whether the name of any parameter, also of another client library, says that its value
+/// is a password. Splits the query at '&' and also at '?', which may be a typing error for '&'.
 bool has_password(std::string_view query) {
     while (!query.empty()) {
         const std::string_view one = query.substr(0, query.find_first_of("&?"));

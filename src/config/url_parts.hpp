@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used
-// for two reasons. Its errors do not name the wrong part. And its header-only mode would add its
-// symbols to every program that links the library statically, so a program that uses Boost.URL
-// would have these symbols twice.
+// Splits a URL into its parts (RFC 3986), and reads values from the parts. Boost.URL is not used,
+// because its errors do not name the wrong part. In addition, a program that uses Boost.URL and
+// links this library statically would have its symbols twice.
 #pragma once
 
 #include <holdfast/address.hpp>

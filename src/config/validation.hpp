@@ -15,8 +15,8 @@ namespace holdfast {
 
 void check(const options&);
 
-/// Checks the numbers in a ticket, which anybody may have written. The server must not be asked for
-/// an unlimited number of permits.
+/// Checks the numbers in a ticket. Anybody may have written the ticket, and it must not make the
+/// client ask for an unlimited number of permits.
 void check(const ticket&);
 
 duration checked_lease(duration length, const limits&);

@@ -23,8 +23,8 @@
 namespace holdfast::front {
 
 /// Handler of the user for a pending call, with the handler's executor (or `otherwise` if the
-/// handler has none). The executor has work as long as this object exists, as Asio requires. The
-/// object must outlive the call of `complete`, because a context without work may be destroyed
+/// handler has none). As Asio requires, the executor has work as long as this object exists. The
+/// object must outlive the call of `complete`: an execution context without work may be destroyed
 /// before that call has returned.
 template <typename Handler>
 class awaited {

@@ -31,10 +31,9 @@
 
 namespace holdfast::front {
 
-/// How long a thread waits for the executor after the call's timeout. The thread waits this time
-/// for the result. Then it waits the same time for the executor to run an empty function. If the
-/// executor does not run the function, no thread runs the executor, or user code blocks it, so the
-/// call returns.
+/// A thread waits for this time after the call's timeout: first for the result, and then again for
+/// the executor to run an empty function. If the function does not run either, no thread runs the
+/// executor, or user code blocks it. The call then returns an error.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
@@ -61,10 +60,9 @@ public:
     }
 
     /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
-    /// the caller then keeps the value. The caller may be an inline caller (a thread that runs an
-    /// operation inside the monitor). In this case, the waiting thread is woken only after the
-    /// inline caller has left the monitor, because otherwise the woken thread would find the
-    /// monitor occupied.
+    /// the caller then keeps the value. If the caller runs inside the monitor (an inline caller),
+    /// the waiting thread wakes only after the caller has left it. Otherwise that thread would find
+    /// the monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -256,8 +254,8 @@ protected:
 
 private:
     one_shot_result<sync::outcome> pending_result_;
-    // Inline call of the waiting thread, which runs the call itself until the call sleeps for the
-    // first time. After that, the pointer is null.
+    // Inline call of the waiting thread. The thread runs the call itself until the call sleeps for
+    // the first time; after that, the pointer is null.
     runtime::inline_call* inline_caller_ = nullptr;
 };
 
@@ -302,10 +300,9 @@ inline sync::failure release(const std::shared_ptr<sync::lock_handle>& held) {
 }
 
 /// Releases a hold, but waits only until the request is on its way. If this thread sent the request
-/// itself, the local wait queue (`gate`) opens at once, so that the thread's next request can
-/// follow the release. If other clients wait for the lock, the gate stays closed until the release
-/// is acknowledged, and this thread's next request waits at the gate. Otherwise the other clients
-/// would never get the lock.
+/// itself, its next request for the lock can follow at once. But if other clients wait for the
+/// lock, the next request waits in the local queue until the release is acknowledged. Otherwise the
+/// other clients would never get the lock.
 inline void release_unwaited(const std::shared_ptr<sync::lock_handle>& held) {
     held->announce_release();
     begin(held->home, [held](const asio::any_io_executor& where) {

@@ -46,8 +46,8 @@ public:
     }
 
 private:
-    /// Engine that exists when the context begins to end. This reference keeps the engine alive
-    /// until the destructor of this service has run, so that no other thread destroys the engine
+    /// Engine that exists when the execution context begins to end. This reference keeps the engine
+    /// alive until the destructor of this service, so that no other thread destroys the engine
     /// earlier.
     struct living {
         std::shared_ptr<sync::engine> home;

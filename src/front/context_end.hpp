@@ -14,12 +14,12 @@
 
 namespace holdfast::front {
 
-/// Deleter of an engine. The engine is destroyed on the thread that drops the last reference, which
-/// may be any thread. If the context ends on another thread at the same time, it waits until the
-/// engine is destroyed. The reason is that the sockets and the timer of the engine use the context.
+/// Deleter of an engine. It runs on the thread that drops the last reference, which may be any
+/// thread. If the execution context ends on another thread at the same time, the context waits
+/// until the engine is destroyed, because the engine's sockets and timer use the context.
 ///
-/// Does not destroy an engine in a child of fork(). If the child closed its copy of a socket, this
-/// would affect the parent, because parent and child share the epoll set.
+/// Does not destroy an engine in a child of fork(). Parent and child share the epoll set, so the
+/// child would remove the parent's sockets from it.
 class engine_deleter {
 public:
     void operator()(sync::engine*) const;
@@ -46,9 +46,9 @@ private:
 };
 
 /// Prepares for the end of the executor's context. When the context ends, the engine `home` drops
-/// its holds, and the clock `own` drops its sleeping coroutines, while objects on the context can
-/// still be destroyed. Otherwise a thread that ends later would use a destroyed context, and
-/// sleeping coroutines would keep themselves alive for ever.
+/// its holds, and the clock `own` drops its sleeping coroutines, while this is still possible.
+/// Otherwise a thread that ends later would use a destroyed context, and sleeping coroutines would
+/// keep themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

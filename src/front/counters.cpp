@@ -43,8 +43,8 @@ asio::awaitable<void> do_it(shared_counter of, counter_command what) {
     (void)co_await answer_to(std::move(of), what);
 }
 
-/// Returns whether the store has made the change. For a latch that was counted down but stays
-/// closed, the store does not set `done`, but the count is above zero.
+/// Returns whether the store has made the change. If a latch was counted down but stays closed, the
+/// store does not set `done`, but the count is above zero.
 bool is_carried_out(counter_verb verb, const counter_answer& said) {
     return said.done || (verb == counter_verb::count_down && said.value > 0);
 }

@@ -10,8 +10,7 @@ namespace {
 
 using shared_lock_handle = std::shared_ptr<sync::lock_handle>;
 
-/// Removes the share of one lease, and returns the whole hold. The caller then releases the whole
-/// hold.
+/// Drops one lease's share of a hold, and returns the whole hold, which the caller then releases.
 shared_lock_handle whole_of(shared_lock_handle share) {
     return share ? share->whole() : nullptr;
 }

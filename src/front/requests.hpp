@@ -76,8 +76,8 @@ inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& 
 // Functions for a lock with a readers' side and a writers' side. The holder of one side can request
 // the other side, and keeps the first side.
 
-/// Links a request for one side of a shared_mutex to this thread's hold of the other side, if there
-/// is one. Throws in three cases: the thread reads and requests to write without an upgrade; it
+/// Links a request for one side of a shared_mutex to this thread's hold of the other side, if it
+/// has one. Throws in three cases: the thread reads and requests to write without an upgrade; it
 /// requests an upgrade but does not read; or its hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 

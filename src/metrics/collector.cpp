@@ -121,8 +121,8 @@ struct families {
     Family<Counter>&disconnections, &reconnections, &moves, &impairments;
 };
 
-/// Metrics of the locks with one label. All of them begin at 0 when the label is seen first, so
-/// that `increase()` of Prometheus notices the first event.
+/// Metrics of the locks with one label. All metrics begin at 0 when the label is seen for the first
+/// time, so that `increase()` of Prometheus notices the first event.
 struct series {
     series(const families& all, const std::string& label, const options& how)
         : wait{all.wait.Add({{"name", label}}, how.wait_buckets)}
@@ -147,8 +147,8 @@ struct series {
     Gauge &held, &waiting, &oldest_wait;
     std::array<Counter*, loss_causes.size()> lost{};
     std::array<Counter*, failure_causes.size()> failed{};
-    /// Start of each waiting call, by the number of the call. A call with a smaller number began
-    /// earlier.
+    /// Start of each waiting call, by the number of the call. A call that began earlier has a
+    /// smaller number.
     std::map<std::uint64_t, time_point> waits{};
 };
 

@@ -229,16 +229,13 @@ std::string session_settings(duration keep_alive) {
     // - time_zone: it is +00:00, because in a local time zone one hour occurs twice each autumn.
     // - sql_mode: without strict mode the server truncates a long name, and two locks become one.
     // - completion_type: chained transactions would leave a transaction open after each request.
-    // - innodb_lock_wait_timeout: a wait for a row lock must end before the request's deadline, so
-    // that
-    //   the server can answer. MySQL checks this timeout once a second, and an attempt to read may
-    //   wait twice.
+    // - innodb_lock_wait_timeout: the server must answer before the request's deadline.
+    //   MySQL checks the timeout once a second, and an attempt to read may wait twice.
+    // - lock_wait_timeout: a wait for a table lock must also end before the request's deadline.
     // - sql_select_limit: without the rows that a limit omits, holds would seem to be lost.
     // - sql_safe_updates: it would refuse statements that change no row.
-    // - max_statement_time, max_execution_time: they would end a wait in GET_LOCK. MySQL ignores
-    // the
-    //   first comment, and MariaDB the second one.
-    // - lock_wait_timeout: a wait for a table lock must also end before the request's deadline.
+    // - max_statement_time, max_execution_time: they would end a wait in GET_LOCK.
+    //   MariaDB reads only the first of the two comments below, and MySQL only the second.
     return "SET time_zone='+00:00',autocommit=1,sql_mode='STRICT_ALL_TABLES',completion_type=0,"
            "innodb_lock_wait_timeout=1,lock_wait_timeout=1,sql_safe_updates=0,"
            "sql_select_limit=18446744073709551615/*M!,max_statement_time=0*/"

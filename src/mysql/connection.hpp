@@ -48,9 +48,9 @@ public:
     /// Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Callback that is called when the server has closed this idle connection and the connection
-    /// was cut. It is not called while the connection is unwatched, which means that no code waits
-    /// on its socket. A connection is unwatched after a calling thread has run a request on it.
+    /// Called when the server has closed this idle connection, after the connection was cut. Not
+    /// called while the connection is unwatched: no code waits on its socket, because a calling
+    /// thread has run the last request on it.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

@@ -426,8 +426,8 @@ asio::awaitable<introduced> pool::make_connection(time_point limit) {
 }
 
 /// Handles a failed attempt to connect. Tries each server once before it reports a failure and
-/// pauses. As long as other connections to a server exist, tries no other server, even if that
-/// server accepts no more connections.
+/// pauses. While connections to one server exist, tries no other server, even if that server
+/// accepts no more connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -479,7 +479,7 @@ void pool::meet(const server_info& who) {
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = table_.empty() && !is_first;
     // If one host name leads to several servers, use only the server of the newest connection,
-    // unless all these servers have the same locks.
+    // unless the servers form a cluster in which all have the same locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});

@@ -130,7 +130,7 @@ public:
     pool(options, store_context, const factory_maker&);
     pool(const pool&) = delete;
 
-    // Overrides of the functions of `database`, where their comments are.
+    // These functions implement `database`; see the comments there.
     asio::awaitable<answers> run(statements&, call_options);
     asio::awaitable<std::shared_ptr<pinned_connection>> connection_to_wait_on(time_point limit);
     const std::optional<server_facts>& facts() const { return facts_; }
@@ -153,8 +153,8 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// Longest time after the last answer for which the pool need not notice that the server has
-    /// closed an idle connection.
+    /// For this time after the last answer on a connection, the pool may leave the idle connection
+    /// unwatched. It does not notice then if the server closes the connection.
     static constexpr duration unwatched_max{100};
 
     // Functions that lend connections to requests and run the requests.

@@ -53,11 +53,12 @@ struct server_facts {
     std::string address{};
 };
 
-/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. If
-/// the connection is for a waiter, or has an open transaction, it serves only requests that name
-/// this handle in `call_options::on`. When the handle is destroyed, the pool releases the user
-/// locks and reuses the connection. If a transaction is open or a statement is running, the pool
-/// cuts the connection instead.
+/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. A
+/// connection that is for a waiter, or has an open transaction, serves only requests that name this
+/// handle in `call_options::on`.
+///
+/// When the handle is destroyed, the pool releases the user locks and reuses the connection. If a
+/// transaction is open or a statement is running, the pool cuts the connection instead.
 class pinned_connection {
 public:
     virtual ~pinned_connection() = default;
@@ -85,9 +86,9 @@ struct call_options {
     /// on the connection `answers::by`.
     bool leaves_open = false;
     /// Index of the first statement whose change matters to other requests. If no statement from
-    /// this index on matched a row, a failed request has changed nothing, even if its COMMIT
-    /// succeeded. If empty, every change matters, even a change that an earlier request made in the
-    /// same open transaction.
+    /// this index on has matched a row, a failed request counts as not executed, even if its COMMIT
+    /// succeeded. If empty, every change matters, even a change by an earlier request in the same
+    /// open transaction.
     std::optional<std::size_t> effect_at{};
     /// If true, only the first statement decides the outcome. If a later statement fails, its error
     /// is stored in its `result`; the error is not thrown, and the statement is not retried.
@@ -142,10 +143,10 @@ public:
 /// allow this, the connection is cut and the call fails with outcome_unknown.
 ///
 /// After a failed statement the server still runs the later statements of the request. Write the
-/// later statements so that they change nothing in that case. If some statements succeed and a
-/// later statement fails, the call fails with `outcome_unknown`. There is one exception for a
-/// single transaction. If it is still open after each later statement that succeeded, or no
-/// statement matched a row (see `effect_at`), nothing was carried out, and the pool sends ROLLBACK.
+/// later statements so that they change nothing then. If some statements succeed and a later
+/// statement fails, the call fails with `outcome_unknown`. The exception is a single transaction
+/// that is still open after each later successful statement, or in which no statement matched a row
+/// (see `effect_at`). In this case nothing was carried out, and the pool sends ROLLBACK.
 ///
 /// Thread safety: call everything on the client's executor.
 class database {

@@ -38,8 +38,8 @@ public:
 /// signal would kill a program that does not ignore it.
 ///
 /// The guard also empties the thread's OpenSSL error queue before and after the calls, because
-/// libmariadb does not empty this queue. An error of other code in the queue would look like an
-/// error of libmariadb, and a wait for an answer would end as if the connection were lost.
+/// libmariadb does not. It would take an older error in the queue for its own error, and a wait for
+/// an answer would end as if the connection were lost.
 class tls_guard {
 public:
     explicit tls_guard(bool needed) noexcept;

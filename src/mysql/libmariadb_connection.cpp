@@ -195,8 +195,8 @@ asio::awaitable<int> libmariadb_connection::ready(int wanted) {
     co_return to_write ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-/// Returns the `inline_call` of the calling thread if this thread runs its own call inside the
-/// client's monitor and may wait for the answer itself. Otherwise returns null.
+/// Returns this thread's `inline_call` object if the thread runs its own call inside the client's
+/// monitor and may wait for the answer itself. Otherwise returns null.
 runtime::inline_call* libmariadb_connection::inline_caller() const {
     runtime::inline_call* const caller = monitor_ ? monitor_->inline_caller() : nullptr;
     return caller && caller->waits() ? caller : nullptr;

@@ -25,8 +25,8 @@ namespace holdfast::mysql {
 /// when the connection ends. Without the duplicate, another thread could then open a file with the
 /// same number before Asio has forgotten the number.
 ///
-/// The socket can be removed from Asio. Data on a socket that Asio watches wakes the background
-/// thread, even while another thread waits for the data.
+/// The socket can be removed from Asio, because data on a socket that Asio watches wakes the
+/// background thread, even while another thread waits for the data.
 class own_socket {
 public:
     using wait_type = asio::posix::descriptor_base::wait_type;

@@ -179,7 +179,7 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement has matched rows. For COMMIT the result is false, so the end of a
+/// Returns whether a statement has matched rows. COMMIT matches no rows, so the end of a
 /// transaction that changed nothing does not look like a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;
@@ -332,8 +332,8 @@ void judge_role(server_facts& facts, std::span<const result> said) {
     if (counted.error == 0 && counted.rows.size() == 1 && counted.rows[0].size() == 2) {
         const auto& row = counted.rows[0];
         facts.is_replica = facts.is_replica || (row[1] && row[1] != "0");
-        // Check that the performance schema is on. If it is off, its tables are empty, and an empty
-        // table does not mean that the server is not a replica.
+        // Check that the performance schema is on. If it is off, its tables are empty even on a
+        // replica.
         is_known = row[0] == "1" && row[1];
     }
     for (const result& shown : said.subspan(1)) {

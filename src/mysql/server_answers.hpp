@@ -84,8 +84,8 @@ struct server_info {
 server_info server_info_of(const variables& global, const variables& status, bool sysdate_is_now);
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
-/// `replica_questions`. These questions are needed for MySQL from 8.0 on, which has no status
-/// variable that shows this, as MariaDB has.
+/// `replica_questions`. MySQL from 8.0 on must be asked these questions, because it has no status
+/// variable for its role. MariaDB has such a variable.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

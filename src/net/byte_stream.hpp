@@ -26,10 +26,10 @@
 
 namespace holdfast::net {
 
-/// Connected socket that is not registered with Asio. If the socket were registered, Asio would
-/// wake the background thread whenever data arrives, even if another thread waits for the data.
-/// Therefore the background thread waits through a separate epoll, which is registered with Asio.
-/// While another thread reads, the separate epoll ignores the socket.
+/// Connected socket that is not registered with Asio. Asio would wake the background thread
+/// whenever data arrives, even if another thread waits for the data. So the background thread waits
+/// through a separate epoll, which is registered with Asio. While another thread reads, this epoll
+/// ignores the socket.
 class bare_socket {
 public:
     /// Takes ownership of `socket`. Throws `failure`.
@@ -76,9 +76,8 @@ private:
 inline constexpr const char* closed_by_server = "closed by the server";
 
 /// Network connection that sends and receives bytes, with TLS if the destination requires it. Each
-/// protocol has a derived class that interprets the bytes. An object is used for one connection
-/// only; a new connection is a new object, so old events cannot be confused with events of the new
-/// connection.
+/// protocol has a derived class that interprets the bytes. Each object serves one connection only,
+/// so old events cannot be confused with events of a new connection.
 ///
 /// A coroutine that runs one of the loops keeps the object alive.
 class byte_stream {
@@ -107,6 +106,7 @@ public:
 
     // begin_sending(), write_begun() and end_sending() together do what send() does, but
     // write_begun() may run on any thread. Call these functions only after make_bare().
+
     /// Prepares the outbox for writing. Returns false if there is nothing to send, or if sending is
     /// impossible.
     bool begin_sending();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS of the connections, and the interface of the TLS implementation. src/net/openssl is the only
 // implementation. The static library links it. The shared library and the program load it when a
-// server needs TLS for the first time (src/net/on_demand). The reason is that most servers do not
-// use TLS, and the dynamic linker needs more time for OpenSSL than for everything else.
+// server needs TLS for the first time (src/net/on_demand). Most servers do not use TLS, and loading
+// OpenSSL takes longer than loading everything else.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -108,8 +108,8 @@ private:
 };
 
 /// Checks the files, and throws the errors that `begin` would throw for them. The call also
-/// initializes OpenSSL. So if the constructor of a static object makes this call, that object is
-/// destroyed before OpenSSL cleans up at the end of the program.
+/// initializes OpenSSL. A static object whose constructor makes this call is therefore destroyed
+/// before OpenSSL cleans up at the end of the program.
 void check_files(const tls_options&);
 
 } // namespace holdfast::net

@@ -76,7 +76,7 @@ public:
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(fall_asleep,
                                                                              asio::use_awaitable);
-        // Forget the rings that came before this wake-up, because it answers all of them.
+        // This wake-up answers all earlier rings, so forget them.
         rung_ = false;
     }
 

@@ -52,8 +52,8 @@ struct generator {
 };
 
 void fill_from_kernel(std::array<std::uint64_t, 4>& state) {
-    // getrandom() always returns up to 256 bytes in one call. Only while the kernel still gathers
-    // entropy after boot can a signal interrupt the call.
+    // getrandom() returns up to 256 bytes in one call. A signal can interrupt it only shortly after
+    // boot, while the kernel still gathers entropy.
     while (::getrandom(state.data(), sizeof state, 0) != ssize_t{sizeof state})
         if (errno != EINTR)
             throw boost::system::system_error{errno, boost::system::system_category(), "getrandom"};

@@ -26,7 +26,8 @@ bool monitor::is_inside() const {
 
 namespace {
 
-// Innermost inline call of this thread that has not ended yet. Null if there is none.
+// Innermost unfinished inline call of this thread (a call that the thread runs inside a monitor).
+// Null if there is none.
 thread_local inline_call* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {

@@ -48,8 +48,8 @@ public:
     bool runs_here() const;
 
     /// Guard that counts an operation that will wake the background thread. One wake-up serves all
-    /// operations that are ready. So if there are many operations, a caller that waits for the
-    /// wake-up loses less time than a caller that enters the monitor.
+    /// operations that are ready. So if there are many, it costs a caller less to wait for the
+    /// wake-up than to enter the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -113,9 +113,9 @@ protected:
     ~interruptible() = default;
 };
 
-/// Time that a calling thread spends inside a monitor; the thread is then called an inline caller.
-/// If the constructor succeeds, the thread is inside until the destructor runs, except while
-/// `run_outside()` waits.
+/// Object that a calling thread has while it is inside a monitor; the thread is then called an
+/// inline caller. If the constructor succeeds, the thread is inside until the destructor runs,
+/// except while `run_outside()` waits.
 ///
 /// The thread runs only the functions that are posted to the inline call's own executor: the
 /// coroutine of its call. The background thread runs everything else, in particular the user's
@@ -136,8 +136,8 @@ public:
 
     asio::any_io_executor executor();
 
-    /// Leaves the monitor, runs `work`, and enters the monitor again. Other threads may enter in
-    /// the meantime, and can interrupt `work` with the object `what`.
+    /// Leaves the monitor, runs `work` outside, and enters the monitor again. Other threads may
+    /// enter in the meantime; they can interrupt `work` through the object `what`.
     template <typename Work>
     void run_outside(interruptible& what, Work work) {
         static_assert(noexcept(work()), "else a thread would be outside without knowing it");
@@ -224,9 +224,8 @@ void monitor::run(Function& what) {
 }
 
 /// Executor of a monitor. `Inner` is an executor of the background io_context, with any properties.
-/// If `of_inline_call` is zero, functions run on the background thread. Otherwise the executor
-/// belongs to the inline call with that number, and a function that the inline call's own thread
-/// submits runs on that thread.
+/// If `of_inline_call` is zero, functions run on the background thread. Otherwise it is the number
+/// of an inline call, and the functions that this call's own thread submits run on that thread.
 template <typename Inner>
 class monitor::entering {
 public:

@@ -13,9 +13,8 @@
 namespace holdfast::runtime {
 
 /// Estimate of the offset between a server's clock and this machine's clock. Each reply contains a
-/// time `shown`, which the server's clock showed at some moment between the sending of the request
-/// and the arrival of the reply. So the offset lies in an interval that is as wide as the round
-/// trip.
+/// time `shown` of the server's clock, from some moment between the sending of the request and the
+/// arrival of the reply. So the offset lies in an interval that is as wide as the round trip.
 ///
 /// The intervals of several replies are intersected. Before that, an old interval is widened by the
 /// possible drift of the two clocks. If a reply contradicts the earlier replies, a clock was

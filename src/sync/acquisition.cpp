@@ -36,8 +36,8 @@ std::shared_ptr<acquisition> acquisition::step_out() {
     return std::move(keep_);
 }
 
-/// Marks the call as finished. Returns an owning pointer to the call, because there may be no
-/// other. Returns null if the call was finished already.
+/// Marks the call as finished. Returns a pointer that keeps the call alive, because the queue may
+/// have had the only other one. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -58,8 +58,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the hold that the caller gets. Several calls may share a read hold, so each of them gets
-/// its own share. An upgrade later checks which of these shares have ended.
+/// Returns the pointer that the caller gets. Several calls may share a read hold, so each of them
+/// gets its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -120,7 +120,7 @@ void acquisition::cancel() {
 namespace {
 
 /// Guard of the right to ask the store about a lock name; only one call of this client has this
-/// right at a time. The destructor passes it to the next call that waits for the same name.
+/// right at a time. Its destructor passes the right to the next call for the same name.
 class turn {
 public:
     explicit turn(acquisition& call, gate& here)
@@ -139,9 +139,9 @@ private:
     gate& here_;
 };
 
-/// How long this client waits after a release, so that other clients can acquire the lock first.
-/// The notification of the release reaches the other clients later, so they would otherwise never
-/// get the lock.
+/// How long this client waits after a release before it acquires the lock again. Without this
+/// pause, other clients would never get the lock, because the notification of the release reaches
+/// them too late.
 constexpr duration head_start{2};
 
 asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
@@ -150,8 +150,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits, so that other clients can acquire the spin lock. The other clients poll. If this client
-/// acquired the lock again at once after each release, their polls would never find it free.
+/// Waits, so that other clients can acquire the spin lock. They poll, and would never find the lock
+/// free if this client acquired it again at once after each release.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -159,12 +159,13 @@ asio::awaitable<void> leave_to_others(acquisition& call) {
         co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Delays a new reader, so that a writer of another program can get the lock. A Redisson writer
-/// does not announce that it waits, and it gets the lock only while there is no reader. Does
-/// nothing if no other client was subscribed to the lock's channel at the last release. Otherwise
-/// the new reader waits until this client's last reader has released the lock, but at most
-/// `hand_off.within` from the start of the call. Then it pauses for a short time, so that the
-/// requests of other clients can arrive first.
+/// Delays a new reader, so that a waiting writer of Redisson can get the lock. Such a writer does
+/// not announce itself, and gets the lock only while there is no reader.
+///
+/// Does nothing if no other client was subscribed to the lock's channel at the last release.
+/// Otherwise waits until this client's last reader has released the lock, but at most
+/// `hand_off.within` from the start of the call. Then pauses for a short time, so that the requests
+/// of other clients arrive first.
 asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
     engine& home = *call.home;
     if (call.wanted.under || !call.wanted.patient || !home.queues().others_listen(key_of(call)))
@@ -182,8 +183,8 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
 }
 
 /// Throws `lease_lost` if the caller's first hold was released in the meantime. The call requests a
-/// second hold in addition to the first. Without the first hold, the lock may now belong to another
-/// client.
+/// second hold in addition to the first. Another client may have held the lock since the first hold
+/// ended.
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
@@ -191,8 +192,8 @@ void must_have_its_share(const request& wanted) {
 }
 
 /// Links a read hold and a write hold that this client has on the same lock. The store keeps both
-/// holds until the later of their leases ends. So the write hold at the store may last as long as
-/// the read hold.
+/// holds until the later of their leases ends. So the store may keep the write hold as long as the
+/// read hold.
 void note_linked_hold(const acquisition& call, const std::shared_ptr<held_lock>& held) {
     if (!call.wanted.under)
         return;
@@ -224,8 +225,7 @@ void let_through(gate& here, time_point looked_at) {
 }
 
 /// How long a call waits for permits that other callers of this client release, before it asks the
-/// store. If it asked the store at once and then got such permits, it would have to undo its
-/// request.
+/// store. The pause avoids a request that would have to be undone if such permits arrive first.
 constexpr duration pass_timeout{2};
 
 asio::awaitable<void> await_pass(acquisition& call, gate& here) {
@@ -254,8 +254,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // The destructor of this guard passes the turn to the next call. It runs only after the hold
-    // was added to the gate (local wait queue).
+    // The destructor of this guard lets the next queued call start. It runs only after the new hold
+    // was added to the local wait queue, so that the next call sees the hold.
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {

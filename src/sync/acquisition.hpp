@@ -32,10 +32,10 @@ struct outcome {
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call that acquires a lock. It is completed exactly once: by its coroutine, by a holder
-/// of this client that hands its hold over, by cancellation, by the timeout, or by close(). A
-/// second attempt to complete the call has no effect. The code that made the second attempt must
-/// then release whatever it acquired for the call.
+/// A pending call that acquires a lock. It is completed exactly once: by its coroutine, by a
+/// hand-over from another caller of this client, by cancellation, by its timeout, or by close(). A
+/// second attempt to complete it has no effect. The code that made the second attempt must then
+/// release what it acquired for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -48,7 +48,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
 public:
     using list = list_by<&acquisition::under_way_>; ///< all calls of an engine
-    /// List of the calls that queue at one gate (local wait queue).
+    /// List of the calls that wait in one local queue.
     using queue = list_by<&acquisition::queued_>;
     using deadline_map = std::multimap<time_point, acquisition*>;
 
@@ -67,39 +67,39 @@ public:
     void begin() { beginning_ = true; }
     void begun() { beginning_ = false; }
     bool finished() const { return finished_; }
-    /// Returns whether the store has replied "busy" to this call. After that reply the call waits
-    /// in the store's queue or polls the store.
+    /// Returns whether the store has replied "busy" to this call, so that the call now waits in the
+    /// store's queue or polls the store.
     bool waits_there() const { return waits_there_; }
-    /// Notes that the call waits in the store's queue or polls the store. Returns false if the call
-    /// was waiting there already.
+    /// Records that the call waits in the store's queue or polls the store. Returns false if the
+    /// call was waiting there already.
     bool begins_to_wait_there() { return !std::exchange(waits_there_, true); }
-    /// Notes that the beginning of the wait was reported to the observer. Returns false if this was
-    /// noted before.
+    /// Records that the beginning of the wait was reported to the observer. Returns false if this
+    /// was noted before.
     bool begins_reported_wait() { return !std::exchange(wait_reported_, true); }
     /// Returns whether last_request_ended() needs to be called.
     virtual bool follows_requests() const { return false; }
-    /// Called when it is known that the lock is busy, and when a request got no reply; `no_reply`
-    /// is then the reason. While the call waits in the local queue, the function is called for the
+    /// Called when it is known that the lock is busy. Also called when a request got no reply;
+    /// `no_reply` is then the error. While the call waits in the local queue, it is called for the
     /// requests of the calls in front. The function must not end any call.
     virtual void last_request_ended(const failure* /*no_reply*/) {}
-    /// Returns the position of this call among the calls of its gate (local wait queue) that have
-    /// asked for permits.
+    /// Returns the position of this call among the calls of its local queue that have asked for
+    /// permits.
     std::uint64_t negotiation() const { return negotiation_; }
     void set_negotiation(std::uint64_t position) { negotiation_ = position; }
     bool is_under_way() const { return under_way_.is_linked(); }
     void end() { under_way_.unlink(); }
 
     void stand_in(queue&);
-    /// Removes the call from the queue. Returns the queue's owning pointer to the call, which may
-    /// be the last one.
+    /// Removes the call from the queue. Returns the pointer with which the queue kept the call
+    /// alive; there may be no other.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);
     /// Completes the call with a hold on several locks. The grant of each member was reported to
     /// the observer before.
     void succeed_jointly(std::shared_ptr<lock_handle>);
-    /// Completes the call with a share of the hold of another call. The grant of that hold was
-    /// already reported to the observer, so this reports `joined`.
+    /// Completes the call with a share of another call's hold. The grant of that hold was already
+    /// reported to the observer, so the event of this call is `joined`.
     void share(std::shared_ptr<held_lock>);
     /// Completes a call to a counter. Returns false if the call had ended before. In that case the
     /// caller of this function must give the granted amount back.
@@ -124,7 +124,7 @@ public:
         if (wake_)
             wake_->ring();
     }
-    /// Moves the alarm out of the call, for an operation that lasts longer than the call.
+    /// Moves the alarm out of the call, for an operation that may last longer than the call.
     std::unique_ptr<alarm> take_wake() { return std::move(wake_); }
 
 protected:
@@ -155,8 +155,8 @@ private:
 /// unique in the process. Returns 0 if no observer would see it.
 std::uint64_t next_call_number(const engine&);
 
-/// Sends requests to the store until the call gets a hold or fails. Then the next call in the gate
-/// (local wait queue) may send requests. Usually only one call of a gate sends requests at a time;
+/// Sends requests to the store until the call gets a hold or fails. Then the next call in the local
+/// wait queue may send requests. Usually only one call of a queue sends requests at a time;
 /// `gate::admits()` has the exceptions.
 asio::awaitable<void> negotiate(std::shared_ptr<acquisition>);
 

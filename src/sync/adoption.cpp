@@ -44,8 +44,8 @@ struct timed_answer {
 /// Adds the adopted hold to the local wait queue and to the schedule of renewals.
 void begin_hold(engine& home, const std::shared_ptr<held_lock>& held) {
     gate& here = home.queues().of(key_of(held->what));
-    // This client may have another hold under the same name. Check whether that hold is lost,
-    // because the store has granted the lock to the ticket's owner.
+    // If this client has another hold under the same name, check whether that hold is lost, because
+    // the store has granted the lock to the ticket's owner.
     if (!many_hold(held->what.kind))
         here.revalidate_holder();
     here.enter(held);

@@ -49,8 +49,8 @@ public:
     }
 
     /// Throws if the store may have executed an earlier request of this change and forgotten it
-    /// since then. A repeated request would then make the change twice. Call this function before
-    /// each repetition, because the process may have been paused for a long time.
+    /// since then. A repetition would then make the change twice. Call this function before each
+    /// repetition, because the process may have been paused for a long time.
     void must_be_remembered() const {
         if (uncertain_ && home_.now() > known_until_)
             throw worded_error{{make_error_code(errc::outcome_unknown),

@@ -41,8 +41,8 @@ void give_back(const counter_descriptor&, std::int64_t amount);
 /// last grant or release in the store. If a caller requires more replicas than the release does, it
 /// gets no permits here.
 ///
-/// Passes on either all released permits or none. So if a release goes to the store and fails
-/// there, it has had no local effect either. Returns true if all permits were passed on.
+/// Passes on all released permits, or none and returns false. So a release that goes to the store
+/// and fails there has changed nothing locally.
 bool hand_over(engine&, const counter_change& released);
 
 } // namespace holdfast::sync

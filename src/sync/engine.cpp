@@ -26,8 +26,7 @@ std::array<std::uint8_t, 16> new_identity(const std::function<std::uint64_t()>& 
     return id;
 }
 
-/// Abandons a hold because the thread that held it is ending. The hold is abandoned later, on the
-/// executor.
+/// Abandons a hold later, on the executor, because the thread that held it is ending.
 void abandon_later(std::shared_ptr<lock_handle> held) {
     const std::shared_ptr<engine> home = held->home;
     auto abandon = [held = std::move(held)] { held->abandon(); };
@@ -35,9 +34,9 @@ void abandon_later(std::shared_ptr<lock_handle> held) {
 }
 
 /// Returns how long the store must remember a request that changes a counter. The engine repeats
-/// such a request for at most half of that time: `unavailable_timeout` and one last attempt. The
-/// default of `unavailable_timeout` depends on the store. But the store does not exist yet, because
-/// its creation needs the returned value. So this function assumes 30 s, the longest default.
+/// such a request for at most half of that time: `unavailable_timeout` and one last attempt. If the
+/// user has not set `unavailable_timeout`, the function assumes 30 s, the longest default of any
+/// store. The store's own default is not known yet, because the store is created later.
 duration request_memory(const options& how) {
     constexpr duration least = std::chrono::minutes{1}, most = std::chrono::hours{24};
     constexpr duration longest_usual_outage = std::chrono::seconds{30};
@@ -194,8 +193,7 @@ void engine::acquisition_over(acquisition& call) {
 }
 
 void engine::hold_lost(std::shared_ptr<held_lock> held, event_cause why) {
-    // A borrowed thread (a caller's thread that runs the operation itself) must not run the user's
-    // stop callbacks.
+    // A caller's thread that runs its own operation must not run the user's stop callbacks.
     if (borrowed()) {
         auto later = [self = shared_from_this(), held = std::move(held), why] {
             self->hold_lost(held, why);
@@ -228,9 +226,9 @@ namespace {
 using held_locks = std::vector<std::shared_ptr<held_lock>>;
 
 /// Guard that marks the holds that a running force_unlock() of this client may remove. If a renewal
-/// or a release finds that a marked hold is gone, the cause of the loss is `forced`. The mark is
-/// needed because the reply to the renewal may arrive before the reply to the force_unlock(). If a
-/// marked hold is handed over locally, the next hold gets the mark, too.
+/// or a release finds that a marked hold is gone, it reports the cause `forced`. The mark is needed
+/// because the reply to the renewal may arrive before the reply to the force_unlock(). If a marked
+/// hold is handed over locally, the next hold gets the mark, too.
 class force_mark {
 public:
     force_mark(gates& all, const held_locks& holds)
@@ -346,8 +344,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the description only if no lock stays held. If a lock stays held, an operator may want
-    // to see the client that holds it or that has detached its hold.
+    // Delete the description only if no lock stays held. Otherwise an operator may want to see
+    // which client holds the lock, or has detached the hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -443,7 +441,7 @@ asio::awaitable<void> engine::let_go_of_clock() {
         co_await quiet_->wait_until(later(around_.time.now(), clock_look_period));
 }
 
-/// Ends all operations. Afterwards, the executor and the clock are used only to complete close().
+/// Ends all operations. Afterwards, only the completion of close() uses the executor and the clock.
 asio::awaitable<void> engine::stop() {
     const time_point limit = later(now(), stop_timeout);
     let_go();
@@ -464,9 +462,9 @@ leftovers engine::left() const {
     return {gates_.count(), calls_count_, renewal_.watched(), tasks_};
 }
 
-// The functions below decide which call of this client may ask the store next; the decision itself
-// is gate::admits() of the local wait queue. The functions run whenever a call arrives, gets the
-// reply "busy" or ends, and whenever a hold ends.
+// The functions below decide which call of this client may send the next request; gate::admits()
+// makes the decision itself. They run when a call arrives, gets the reply "busy" or ends, and when
+// a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -481,8 +479,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits in the gate until the release is acknowledged, but at most for the store's
-        // time limit.
+        // The call waits in the local queue until the release is acknowledged, but at most for the
+        // store's time limit.
         here.line_up(*call);
         tell_waiting(*call);
     } else if (!call->wanted.patient) {
@@ -503,10 +501,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls of the queue. These calls do not start inside the function that ended the
-// previous call, because thousands of calls may fail at once and the stack would overflow. The gate
-// (local wait queue) is looked up after each call that shares a hold, because the handler of such a
-// call may delete the gate.
+// Starts the next calls of the queue. They do not start inside the function that ended the previous
+// call: thousands of calls may fail at once, and the stack would overflow. The queue is looked up
+// again after each call that shares a hold, because the handler of such a call may delete the
+// queue.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -516,8 +514,8 @@ void engine::next_turn(gate_key key, gate& at) {
     }
 }
 
-/// Ends a call that waits behind another call and has not asked the store. The result of the call
-/// is "busy", unless the store does not reply to the other call.
+/// Ends a call that waits behind another call and has not asked the store. The result is "busy", or
+/// an error if the store does not reply to the other call.
 void engine::give_up_behind(acquisition& call, const gate& here) {
     if (std::optional<failure> why = here.why_unknown(call, now()))
         return call.fail(std::move(*why));
@@ -533,8 +531,7 @@ void engine::out_of_timeout(acquisition& call) {
     spawn(negotiate(call.step_out()));
 }
 
-/// If the gate (local wait queue) admits the first waiting call, lets this call ask the store or
-/// share a hold.
+/// Lets the first waiting call ask the store or share a hold, if `gate::admits()` allows it.
 bool engine::let_in(gate& here, acquisition* next) {
     if (!next)
         return false;
@@ -599,8 +596,8 @@ void engine::hold_over(const held_lock& held) {
     next_turn(key, *here);
 }
 
-/// Starts readers that waited behind a call that has left the queue. Without that call, these
-/// readers may ask for the lock or share a hold.
+/// Starts readers that waited behind a call that has left the queue, because they may now ask for
+/// the lock or share a hold.
 void engine::left_queue(const acquisition& call) {
     if (key_of(call).of != family::shared)
         return;
@@ -616,8 +613,8 @@ void engine::left_queue(const acquisition& call) {
 void engine::fewer_share(const held_lock& held) {
     const gate_key key = key_of(held.what);
     gate* const here = gates_.find(key);
-    // One caller has ended its share of the hold, but other callers still share the hold. A call
-    // that waits for exclusive access may be able to continue now.
+    // Other callers still share the hold. But a call that waits for exclusive access may be able to
+    // continue now.
     if (here && (here->upgrade() || queues_in_store(key.of)))
         next_turn(key, *here);
 }
@@ -639,8 +636,7 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the number of the `errc` value to which the code is equal, or 0 if there is no such
-/// value.
+/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if there is none.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();
@@ -687,9 +683,9 @@ event event_about(const lock_handle& held, event_kind kind, event_cause cause, d
 
 } // namespace
 
-// Reports an event to the observer. A borrowed thread (a caller's thread that runs its own
-// operation) must not call the observer, so its events are stored and reported later. As long as an
-// event is stored, all later events are stored too, so that the observer gets them in order.
+// Reports an event to the observer. A caller's thread that runs its own operation must not call the
+// observer, so its events are stored and reported later. As long as an event is stored, all later
+// events are stored too, so that the observer gets them in order.
 void engine::tell(const event& e) {
     if (!how_.observer)
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core of a client (`engine`): its store, clock, gates (local wait queues), renewal, and the
-// number of pending operations. Use it on the executor only, except where a comment says otherwise.
-// Other threads access the executor through the class `executor_access`.
+// The core of a client (`engine`): its store, clock, local wait queues, renewal, and the number of
+// pending operations. Use it on the executor only, unless a comment says that any thread may call a
+// function. Other threads access the executor through the class `executor_access`.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -54,15 +54,14 @@ private:
     std::string text_;
 };
 
-// Threads that do not run a client's executor use it only through the class `executor_access`,
-// because the executor may be destroyed while they use it. The access is closed before the executor
-// is destroyed.
+// Other threads use a client's executor only through the class `executor_access`, because the
+// executor may be destroyed at any time. The access is closed before that.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
 public:
-    /// Creates the access. `lasting` is true if the executor lives as long as its client. Callers
-    /// that keep the client alive then need no mutex.
+    /// Creates the access. `lasting` is true if the executor lives as long as its client. A caller
+    /// that keeps the client alive then needs no mutex.
     executor_access(asio::any_io_executor to, bool lasting)
         : lasting_{lasting}
         , to_{std::move(to)} {}
@@ -82,9 +81,8 @@ public:
         return true;
     }
 
-    /// Posts `what` to the executor. If the executor has ended, returns false, and destroys `what`
-    /// without a call. If the execution context ends before it runs `what`, `what` is also
-    /// destroyed without a call.
+    /// Posts `what` to the executor. Returns false if the executor has ended. In this case, and if
+    /// the execution context ends before it runs `what`, `what` is destroyed without a call.
     template <typename What>
     bool post(What&& what) const {
         return use(
@@ -109,8 +107,8 @@ public:
         return to_ && other.to_ && to_ == other.to_;
     }
 
-    /// Returns a stop token that is stopped when the client no longer uses the executor. Threads
-    /// that wait for work on the executor then stop waiting.
+    /// Returns a stop token that is stopped when the client stops using the executor. Threads that
+    /// wait for work on the executor must then stop waiting.
     std::stop_token ends() const { return ends_.get_token(); }
     bool ended() const noexcept { return ends_.stop_requested(); }
 
@@ -145,8 +143,8 @@ private:
     std::stop_source ends_;
 };
 
-/// How many objects an engine still has. When no operation is pending, all of these numbers must be
-/// zero, which the simulation checks.
+/// Numbers of objects that an engine still has. The simulation checks that all of them are zero
+/// when no operation is pending.
 struct leftovers {
     std::size_t gates, waiters, holds, tasks;
 };
@@ -173,6 +171,7 @@ public:
     ~engine();
 
     // Any thread may call the functions from now() to closed().
+
     /// Returns the current time. After a close has completed, the result stays the same, because a
     /// user's clock may be destroyed.
     time_point now() const noexcept {
@@ -232,8 +231,8 @@ public:
     call_timeouts& timeouts() noexcept { return timeouts_; }
     renewal& renewals() noexcept { return renewal_; }
 
-    /// Returns the mutex that guards the state of a hold. Several holds share a mutex. If each hold
-    /// had its own mutex, the mutexes would take a tenth of the memory of a hundred thousand holds.
+    /// Returns the mutex that guards the state of a hold. Several holds share a mutex, to save
+    /// memory: a client may have a hundred thousand holds.
     std::mutex& mutex_for(const held_lock* held) noexcept {
         return mutexes_[(reinterpret_cast<std::uintptr_t>(held) / alignof(std::max_align_t)) %
                         mutexes_.size()];
@@ -245,7 +244,7 @@ public:
     duration jitter(duration up_to);
     void spawn(asio::awaitable<void> work) { spawn(std::move(work), executor()); }
     /// Starts a coroutine on the executor `where`. This is the client's executor, or the executor
-    /// of a borrowed thread (a caller's thread that runs the operation itself).
+    /// of a caller's thread that runs its own operation.
     void spawn(asio::awaitable<void> work, const asio::any_io_executor& where);
 
     /// Starts a call. If too many calls wait or the client closes, the call is completed with an
@@ -256,38 +255,39 @@ public:
     /// completes the call with an error at once and returns false.
     bool take_up(acquisition&);
     void acquisition_over(acquisition&);
-    /// Starts the first queued call of the gate (local wait queue), if the gate admits that call.
+    /// Starts the first queued call for this lock name, if `gate::admits()` allows it.
     void next_turn(gate_key, gate&);
-    void found_busy(acquisition&);       ///< notes a "busy" reply; the next call may ask, too
-    void left_queue(const acquisition&); ///< notes that a call left the queue without being started
-    /// Completes a queued call, because its timeout has passed. The result is "busy", or an error
-    /// if the store does not reply to the call in front of it. If the call waits for a latch, it
-    /// sends one last request instead: the latch may be open, and the replies to other waiters do
-    /// not say whether it was open when this call's timeout passed.
+    void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
+    /// Lets readers start that waited behind a call which left the queue without a start.
+    void left_queue(const acquisition&);
+    /// Completes a queued call whose timeout has passed. The result is "busy", or an error if the
+    /// store has not replied to the call in front. A call that waits for a latch sends one last
+    /// request instead, because no reply to another call says whether the latch is open at this
+    /// moment.
     void out_of_timeout(acquisition&);
-    /// Notes that fewer callers share a hold. A call that waits for exclusive access may now be
-    /// able to ask the store.
+    /// Records that fewer callers share a hold. A call that waits for exclusive access may now be
+    /// able to send its request.
     void fewer_share(const held_lock&);
 
-    // Ends a lost hold. The parameter is an owning pointer, so the hold lives until the call
-    // returns. Otherwise renewal::forget() could drop the last reference.
+    // Ends a lost hold. The parameter is an owning pointer, because renewal::forget() may drop the
+    // last other reference to the hold during this call.
     void hold_lost(std::shared_ptr<held_lock>, event_cause);
-    /// Notes that the store has acknowledged the release.
+    /// Records that the store has acknowledged the release.
     void released(const held_lock&, bool others_listen);
     /// Removes a hold from this client, although the store still has it (`lease::detach()`).
     void detached(const held_lock&);
-    /// Removes the ended hold from its gate (local wait queue), so that the gate starts the next
-    /// call.
+    /// Removes the ended hold from its local wait queue, so that the next call in the queue can
+    /// start.
     void hold_over(const held_lock&);
-    /// Opens the gate (local wait queue) after the release was sent, without waiting for its
+    /// Lets the next queued call start after the release was sent, without waiting for its
     /// acknowledgement. A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
     /// Marks the hold as abandoned: the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
-    /// Keeps an abandoned hold on several locks until the hold ends, because no gate (local wait
-    /// queue) keeps such a hold.
+    /// Keeps an abandoned hold on several locks until the hold ends, because no local wait queue
+    /// keeps such a hold.
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 
@@ -301,7 +301,7 @@ public:
     /// Reports to the observer that a counter granted the call.
     void tell_of_count(const acquisition&);
     /// Reports a loss to the observer, but only once for each hold: close() reports the loss before
-    /// the hold ends, and the end must not report it again.
+    /// the hold ends, and the end of the hold must not report the loss again.
     void tell_lost(held_lock&, event_cause);
     void tell_of_wait(const acquisition&, event_cause, const failure&);
     /// Reports that the call begins to wait, but only once for each call. Does nothing if the call
@@ -330,7 +330,7 @@ public:
         }
         task(const task&) = delete;
 
-        /// Notes that `close()` need not wait for this operation, because the server refused it.
+        /// Records that `close()` need not wait for this operation, because the server refused it.
         /// The operation itself continues.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
@@ -361,9 +361,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds, and all handlers of a pending close without calling them. Call it when the
-    /// executor will run nothing any more. A hold and the engine keep each other alive, so nothing
-    /// else would free them.
+    /// Drops all holds, and the handlers of a pending close without calling them. Call it when the
+    /// executor runs no more code. Otherwise the holds and the engine would never be freed, because
+    /// a hold and the engine keep each other alive.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -421,8 +421,8 @@ private:
     std::vector<std::shared_ptr<lock_handle>> kept_;
     std::unique_ptr<alarm> quiet_;
     std::vector<closed_handler> closers_;
-    // Events that were not reported yet: an event that a borrowed thread (a caller's thread) could
-    // not report, and all later events.
+    // Events that wait to be reported, in their order. The first of them occurred on a caller's
+    // thread that ran its own operation and must not call the observer.
     std::deque<deferred_event> untold_;
     std::array<std::mutex, 16> mutexes_;
     std::stop_source closes_;
@@ -432,12 +432,12 @@ private:
     mutable std::atomic<int> clock_readers_ = 0; // number of threads that are inside a user's clock
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
-    // Background loops of the store use this member to check whether the engine is alive. It is the
-    // last member, so it is destroyed first.
+    // Background loops of the store hold a weak pointer to this member, to check whether the engine
+    // is alive. It is the last member, so it is destroyed first.
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
-// Guard for the user's code (handlers) that runs inside functions of this library and may throw.
+// Guard for the user's handlers, which run inside functions of this library and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
 /// library's code that called the handler. Instead, the executor's run function throws the

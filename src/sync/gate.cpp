@@ -23,14 +23,15 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call only checks a latch once. Such a call need not queue, because the check
+/// Returns whether the call only checks a latch once. It need not queue then, because the check
 /// takes nothing from other calls.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
 }
 
-/// Shortest wait that ends with an error if no reply of the store has come during the whole wait.
-/// In a shorter wait, a reply may be missing on a slow network although nothing is wrong.
+/// If no reply of the store has come during a whole wait of at least this time, the wait ends with
+/// an error. A shorter wait ends with "busy", because a slow network may need that time for a
+/// reply.
 constexpr duration silence_min{200};
 
 /// Maximum number of this client's calls that may ask the store at the same time for permits of the
@@ -39,8 +40,8 @@ constexpr int asking_max = 64;
 
 } // namespace
 
-/// Returns an empty object that all gates share. It is never destroyed, because a client may be a
-/// global object, and global objects are destroyed in no fixed order.
+/// Returns an empty object that all queues share. It is never destroyed: a client may be a global
+/// object, and global objects are destroyed in no fixed order.
 const gate::rare_fields& gate::no_rare_fields() {
     static const rare_fields& nothing = *new rare_fields;
     return nothing;
@@ -93,10 +94,10 @@ bool gate::admits_alone(const acquisition& call) const {
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
-/// Returns whether a call for permits may ask the store. It may if it is the next call in the queue
-/// and all calls that ask now want the same number of permits. So calls for few permits cannot
-/// overtake a call for many permits for long. After a "busy" reply, the calls ask one after another
-/// until the store grants permits. Otherwise the store could execute a later call's request first.
+/// Returns whether a call for permits may ask the store: it is the next call in the queue, and all
+/// calls that ask now want the same number of permits. So calls for few permits cannot overtake a
+/// call for many permits for long. After a "busy" reply, the calls ask one after another until the
+/// store grants permits. Otherwise the store could execute a later call's request first.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;
@@ -157,9 +158,9 @@ bool gate::is_on_its_way_out() const {
                        (holder_->deferred() && holder_->now_in() == held_lock::phase::releasing));
 }
 
-/// Returns whether a reader may ask the store at the same time as other readers. A reader that can
-/// wait does not ask if another reader will soon get a hold that can be shared. It waits for that
-/// hold instead.
+/// Returns whether a reader may ask the store at the same time as other readers. If another reader
+/// will soon get a hold that can be shared, a reader that can wait does not ask: it waits for that
+/// hold.
 bool gate::admits_reader(const acquisition& call) const {
     if (call.wanted.under)
         return true;
@@ -270,7 +271,8 @@ void gate::forget_no_reply(bool granted) {
     rare_->was_busy = rare_->was_busy && !granted;
 }
 
-/// Tells the queued calls that want to know it how the last request of a call in front ended.
+/// Tells the queued calls how the last request of a call in front ended. Tells only the calls that
+/// want to know it.
 void gate::tell_followers(const failure* no_reply) {
     if (!rare().has_followers)
         return;
@@ -292,8 +294,9 @@ const failure* gate::last_failure() const {
 std::optional<failure> gate::why_unknown(const acquisition& behind, time_point now) const {
     if (const failure* const why = last_failure())
         return *why;
-    // A call that waits at the store has got the reply "busy". Its next request may still wait for
-    // the confirmation of a subscription.
+    // If a call waits at the store, the store has replied "busy", so the lock is not free. The
+    // call's next request may still have no reply, because it waits for the confirmation of a
+    // subscription.
     const bool may_be_free = !holder_ && !has_readers() && !somebody_waits_there();
     const bool is_silent = may_be_free && behind.wanted.patient && asked_at_ <= behind.started_at &&
                            now - behind.started_at >= silence_min;
@@ -384,7 +387,7 @@ gate& gates::of(gate_key key) {
         return known[key.name];
     spare_.key() = key.name;
     auto entered = known.insert(std::move(spare_));
-    // If the gate existed already, the unused map node is kept for the next gate.
+    // If the queue existed already, keep the unused map node for the next queue.
     spare_ = std::move(entered.node);
     return entered.position->second;
 }
@@ -454,8 +457,7 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    // Other clients have held the lock in the meantime, so a new series of this client's holds
-    // begins.
+    // Other clients have held the lock since then, so begin a new series of this client's holds.
     if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())

@@ -13,13 +13,13 @@
 // calls reach the store in the order of their arrival, and any number of calls can wait in the
 // store.
 //
-// A deferred release opens the gate before its acknowledgement if it was sent over a connection for
-// blocking calls (`blocking_connection`). The next request may use another connection and overtake
-// the release. In that case the reply "busy" may be caused by the client's own old hold (see
-// acquisition_loop.cpp).
+// unlock() of a lock with `deferred_release` does not wait for the store's acknowledgement. If the
+// release was sent over a connection for blocking calls (`blocking_connection`), the gate opens
+// before the acknowledgement. The next request may use another connection and overtake the release.
+// The reply "busy" may then be caused by the client's own old hold (see acquisition_loop.cpp).
 //
-// The table `gates` has all gates of a client. The class `call_timeouts` has the timeouts of
-// the queued calls.
+// The table `gates` has all local wait queues of a client. The class `call_timeouts` has the
+// timeouts of the queued calls.
 #pragma once
 
 #include "sync/acquisition.hpp"
@@ -47,18 +47,18 @@ public:
     const shared_hold& holder() const { return holder_; } ///< the exclusive hold
     /// Returns the holds that can exist at the same time: holds of readers, or holds of permits.
     const hold_set& readers() const { return rare().readers; }
-    /// Returns all holds that this client may have under the name of this gate.
+    /// Returns all holds that this client may have under this name.
     hold_set holds() const;
     std::size_t waiting() const { return queue_.size(); }
     bool unused() const;
 
-    /// Returns whether the call may send its request to the store now. The call must be new, or the
-    /// first call in the queue; other calls are not admitted.
+    /// Returns whether the call may send its request to the store now. Call it only for a new call,
+    /// or for the first call in the queue; other calls are not admitted.
     bool admits(const acquisition&) const;
 
     /// Returns whether the reader must wait for a writer of this client: the writer holds the lock,
-    /// asks the store, or waits in the store or in this gate (local wait queue). A reader that
-    /// wants to upgrade counts as a writer.
+    /// asks the store, or waits in the local queue or at the store. A reader that wants to upgrade
+    /// counts as a writer.
     bool writer_before(const acquisition& reader) const;
 
     /// Returns whether the call would deadlock: this call and another call both want to upgrade,
@@ -66,89 +66,89 @@ public:
     bool has_upgrade_against(const acquisition&) const;
 
     // The next two functions are about a deferred release: the request of a thread's next call must
-    // not overtake the release. The release opens this gate (local wait queue) at once, unless
-    // another call waits in the gate or in the store.
+    // not overtake the release. The release lets the next call start at once, unless another call
+    // already waits in this queue or at the store.
     bool is_about_to_be_left() const; ///< the release was posted to the executor
     /// Returns whether a release was sent and its reply is pending. The reply comes within the
     /// store's time limit.
     bool is_being_left() const;
 
     /// Appends a call to the queue. The queue keeps the call alive until the call may ask the store
-    /// or has finished. An upgrade is stored separately from the queue, because the queued calls
-    /// wait for the end of the upgrading caller's hold.
+    /// or has finished. A call that upgrades its hold is stored separately, because the queued
+    /// calls wait for the end of that hold.
     void line_up(acquisition& waits);
 
     /// Returns the first call in the queue, or null.
     acquisition* first() { return queue_.empty() ? nullptr : &queue_.front(); }
     acquisition* upgrade() { return has_upgrade() ? &rare_->upgrade.front() : nullptr; }
 
-    // Notes that an admitted call begins a negotiation: the call asks the store, and waits at the
-    // store if the lock is busy. The negotiation ends when the call ends.
+    // Records that an admitted call begins a negotiation: it asks the store, and waits at the store
+    // if the lock is busy. The negotiation ends when the call ends.
     void begin_negotiation(acquisition&);
-    /// Notes that the coroutine of a negotiating call runs. The coroutine lives until
+    /// Records that the coroutine of a negotiating call runs. The coroutine lives until
     /// end_negotiation() is called.
     void enter_negotiation(acquisition&);
     void waits_there(const acquisition&);
     /// Returns whether the store has replied "busy" to any call that still waits.
     bool somebody_waits_there() const;
-    /// Returns whether an earlier call of this client waits in the store for the same counter. Only
+    /// Returns whether an earlier call of this client waits at the store for the same counter. Only
     /// the earliest call asks again after a release. So a release that is enough for one call does
     /// not make all calls ask.
     bool serves_before(const acquisition&) const;
-    acquisition* first_to_serve(); ///< returns the earliest waiter, in the store or in the queue
+    acquisition* first_to_serve(); ///< returns the earliest waiter, at the store or in the queue
     /// Returns the earliest waiters that together want exactly `amount` permits. Returns nothing if
     /// the earliest waiters want another sum.
     std::vector<std::shared_ptr<acquisition>> served_by(std::int64_t amount);
 
-    // Notes the time at which the store granted permits, or a release was sent to the store. For a
-    // limited time after that, released permits are passed to local waiters. Later releases go to
+    // Records the time at which the store granted permits, or a release was sent to the store. For
+    // a limited time after that, released permits are passed to local waiters. Later releases go to
     // the store, so that other clients can get permits.
     void note_store_use(time_point);
     void note_passes(std::size_t some) { ensure_rare().passes += some; }
-    /// Returns how many calls were served locally since the last request to the store was sent.
+    /// Returns how many calls got permits locally since the last request to the store was sent.
     std::uint64_t passes() const { return rare().passes; }
     time_point last_store_use() const { return rare().store_used_at; }
     void end_negotiation(const acquisition&);
 
-    /// Notes that a call of this gate sends a request to the store.
+    /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
-    // Note whether the last request of a call got a reply. If it got none, note_no_reply() stores
-    // why. The calls behind that call have sent nothing, so for them the error `outcome_unknown`
-    // becomes `unreachable`.
+    // Record whether the last request of a call got a reply. note_no_reply() stores the error for
+    // the calls that wait behind that call. They have sent nothing, so for them the error
+    // `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
-    /// Notes that the store has replied "busy" to a call of this gate.
+    /// Records that the store has replied "busy" to a call of this queue.
     void note_busy(time_point now) { ensure_rare().busy_at = now; }
-    /// Returns whether the store has replied "busy" to a call of this gate after the given time.
+    /// Returns whether the store has replied "busy" to a call of this queue after the given time.
     bool was_busy_after(time_point when) const { return rare().busy_at > when; }
-    /// Returns why it is unknown at the end of a wait whether the lock is busy. Either the last
-    /// request failed, or no request got a reply during the whole wait of the call. Returns nothing
-    /// if the store has replied, or if this client holds the lock.
+    /// Returns the error of a call whose timeout has passed, if this client cannot say whether the
+    /// lock is busy. This is so if the last request failed, or if no request got a reply during the
+    /// whole wait. Returns nothing if the store has replied, or if this client holds the lock.
     std::optional<failure> why_unknown(const acquisition& behind, time_point now) const;
 
     void enter(shared_hold);
-    bool drop(const held_lock&); ///< returns false if the hold is not here
+    bool drop(const held_lock&); ///< returns false if the gate does not have the hold
     void let_go();
 
-    /// Asks the store whether this gate's hold still exists. The question arises because the store
-    /// has granted the lock to another call of this client. The hold stays in this gate (local wait
-    /// queue) until it has ended.
+    /// Asks the store whether this client's old hold still exists. Call it after the store has
+    /// granted the lock to another call of this client, because the old hold is then probably lost.
+    /// The hold stays in the table until it has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold of this client has replaced. Returns false if there is no
-    /// such newer hold.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false if it was not
+    /// replaced.
     bool forget_superseded(const held_lock&);
 
-    /// Opens the gate (local wait queue) for the next call before the store has acknowledged the
-    /// holder's release. The release must have been sent already.
+    /// Lets the next call send its request before the store has acknowledged the holder's release.
+    /// The release must have been sent already.
     void open_behind(const held_lock&);
     bool awaits_acknowledgement() const { return sent_off_ != nullptr; }
-    /// Notes that the result of a sent release is known. Returns false if this gate (local wait
-    /// queue) waits for no result, or for the result of a later release.
+    /// Records that the result of a sent release is known. Returns false if this queue waits for no
+    /// result, or for the result of a later release.
     bool acknowledged(const held_lock&);
 
-    /// Guard that registers the alarm of a call that asks the store. The gate (local wait queue)
-    /// rings this alarm in three cases: the result of a sent release is known, the last reader has
-    /// released, or the gate is closed.
+    /// Guard that registers the alarm of a call that asks the store. The alarm rings in three
+    /// cases: the result of a sent release is known, the last reader has released, or the client
+    /// closes.
     class registered_alarm {
     public:
         registered_alarm(gate& at, alarm& wake)
@@ -164,22 +164,21 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients time to acquire the lock. This
-    /// is so if this client has handed the lock over locally while other clients were subscribed to
-    /// its release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. It
+    /// must after a local hand-over while other clients were subscribed to the release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few gates (local wait queues) need. They are allocated only on demand,
-    /// because a client may have a hundred thousand gates.
+    /// Members that only few local wait queues need. They are allocated on demand, because a client
+    /// may have a hundred thousand queues.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
         hold_set readers{};
         std::vector<alarm*> alarms{};
-        // The upgrade that asks the store now. The pointer is only compared and never used, because
-        // the call may have ended.
+        // The upgrade that asks the store now. The pointer is only compared and never dereferenced,
+        // because the call may have ended.
         const acquisition* upgrading = nullptr;
         // Calls that ask the store for a counter or for permits, or wait at the store. Their order
         // is the order in which they began to ask; replies may arrive in another order.
@@ -191,7 +190,7 @@ private:
         time_point busy_at = time_point::min(); // time of the store's last reply "busy"
         std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // True: a call in the queue may need to know how the requests of the calls in front ended.
+        // True: a call in the queue wants to know how the requests of the calls in front end.
         bool has_followers = false;
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.
@@ -218,8 +217,8 @@ private:
 
     acquisition::queue queue_;
     shared_hold holder_;
-    // Hold whose release was sent. The pointer is only compared, never used; the release keeps the
-    // hold alive.
+    // Hold whose release was sent. The pointer is only compared, never dereferenced; the release
+    // keeps the hold alive.
     const held_lock* sent_off_ = nullptr;
     std::unique_ptr<rare_fields> rare_;
     int alone_ = 0;  // number of calls that ask for an exclusive hold
@@ -228,14 +227,15 @@ private:
     time_point asked_at_ = time_point::max();
 };
 
-/// Returns whether the call can share a hold: later calls can share its own hold, or it can share
-/// the hold of an earlier call. Such a hold is renewed, and is not linked to a write hold.
+/// Returns whether the call can share a hold with other calls of this client: either it joins an
+/// existing hold, or later calls join its hold. A shared hold must be renewed, and must not be
+/// linked to a write hold.
 inline bool may_share(const request& wanted) {
     return wanted.of->kind == lock_kind::read && wanted.renewed && !wanted.under;
 }
 
-/// Key of a gate (local wait queue): a name and a family of locks. The key refers to the name and
-/// does not copy it.
+/// Key of a local wait queue: a name and a family of locks. The key refers to the name and does not
+/// copy it.
 struct gate_key {
     const std::string& name;
     family of;
@@ -248,14 +248,14 @@ inline gate_key key_of(const acquisition& call) {
     return {call.wanted.of->entry(), call.wanted.of->lock_family()};
 }
 
-/// Table of all gates (local wait queues) of a client. A gate exists while a call or a hold of this
-/// client needs it.
+/// Table of all local wait queues of a client. A queue exists while a call or a hold of this client
+/// needs it.
 class gates {
 public:
     gate& of(gate_key);
     gate* find(gate_key);
     void forget(gate_key unused);
-    /// Drops all holds and all queued calls. A call that is asking the store ends by itself.
+    /// Drops all holds and all queued calls. Calls that are asking the store end by themselves.
     void let_go();
     std::size_t count() const;
 
@@ -270,9 +270,9 @@ public:
     bool others_listen(gate_key) const;
     void note_others(gate_key, bool listen);
 
-    /// Notes the release of a lock whose waiters poll. If this client has taken the lock again and
-    /// again for the time of several polls, while other clients waited, the client leaves the lock
-    /// to them: it does not take the lock for the next pause between polls.
+    /// Records the release of a lock whose waiters poll. If this client has taken the lock again
+    /// and again while other clients waited, it pauses now for the time between two polls. So
+    /// another client can get the lock.
     void note_polled(gate_key, bool others_wait, const held_lock&, time_point now);
     void forget_polled(gate_key key) { polled_.erase(key.name); }
     /// Returns the time until which this client must not take the lock, so that other clients can
@@ -280,8 +280,8 @@ public:
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. Unused gates are
-    /// deleted, but unused entries of these tables are not.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. It is needed
+    /// because unused entries of these tables are not deleted.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.
@@ -297,14 +297,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the gate (local wait queue) that was deleted last. It is kept for reuse, because
-    // most gates are created and deleted with each hold.
+    // Map node of the queue that was deleted last. It is kept for reuse, because most queues are
+    // created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that wait at a gate (local wait queue). They all use one alarm.
+/// Timeouts of the calls that wait in local queues. They all use one alarm.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);
@@ -328,10 +328,10 @@ private:
 // Local hand-over: a hold passes from one call of this client to another, without a request to the
 // store (hand_off.cpp).
 
-/// Hands over a hold that its owner no longer needs. The first waiter at the gate (local wait
-/// queue) gets the hold without a request to the store. The limits of `options::hand_off` must
-/// allow it, and the hold must fit the waiter's request. Returns true if the hold was handed over;
-/// it has then ended for its old owner. Returns false if the caller must release it at the store.
+/// Hands over a hold that its owner no longer needs. The first waiter in the local queue gets the
+/// hold without a request to the store. The limits of `options::hand_off` must allow it, and the
+/// hold must fit the waiter's request. Returns true if the hold was handed over; it has then ended
+/// for its old owner. Returns false if the caller must release it at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no

@@ -14,7 +14,7 @@ duration time_budget(const hand_off& how, const held_lock& held) {
     return held.others_listen ? how.within / 2 : how.within;
 }
 
-/// Returns whether the time limit of local hand-overs has not passed yet. The limit counts from the
+/// Returns whether local hand-overs are still within their time limit. The limit counts from the
 /// grant of the store, so it includes the time of earlier local owners.
 bool young(const held_lock& held) {
     return held.home->now() - held.taken_at < time_budget(held.home->how().hand_off, held);
@@ -25,20 +25,20 @@ bool within_budget(const held_lock& held) {
     return held.handed_on < how.times_max && young(held);
 }
 
-/// Returns whether the state of the hold allows a local hand-over. The result is false if the store
-/// may report that the hold is gone, or if a request of its present owner is pending. It is also
-/// false if another program has asked the owner to release the lock.
+/// Returns whether the state of the hold allows a local hand-over. The hold must be renewed and
+/// valid, and must have a fencing token for the next owner, if the lock has tokens. It must have no
+/// pending request, and no wish of another program. Its owner must not have got a warning.
 bool in_good_state(const held_lock& held) {
     return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_next_owner() && !held.has_linked_request() &&
            !held.stays_with_its_holder() && held.extensions == 0 && !held.was_asked();
 }
 
-/// Returns whether the hold fits the request of the next owner. Kind, number of permits and number
-/// of replicas must match. The remaining time must be at least half of a new grant's time. The
-/// remaining time must also be at most the requested lease, because other clients have to wait for
-/// this time if the next owner dies. In a store with sessions the time is never too long, because
-/// all holds last as long as the session.
+/// Returns whether the hold fits the request of the next owner: same kind, same number of permits,
+/// and at least the required replicas. The request must want a renewed hold. At least half of a new
+/// grant's time must be left. At most the requested lease may be left, because other clients wait
+/// for this time if the next owner dies. In a store with sessions the time is never too long,
+/// because all holds last as long as the session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;

@@ -19,8 +19,8 @@ std::stop_source stopped_source() {
 }
 
 /// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
-/// the returned token is already stopped. If `for_good` is true and this call creates `source`,
-/// `source` is stopped, too. An existing `source` is not stopped here, because that would run
+/// the returned token is already stopped. If `for_good` is true, a `source` that this call creates
+/// is stopped. An existing `source` is not stopped here, because that would run the user's
 /// callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
@@ -94,8 +94,8 @@ held_lock::held_lock(const held_lock& other, const request& wanted)
     valid_until_ = std::min(valid_until_, lease_ends_at_);
 }
 
-/// Returns the mutex of this hold. A hold is locked only for short times, and a thread never locks
-/// two holds at once. So the client needs only a few mutexes for all its holds.
+/// Returns the mutex of this hold. Many holds can share a mutex: it is locked only for short times,
+/// and a thread never locks the mutexes of two holds at once.
 std::mutex& held_lock::mutex() const {
     return home->mutex_for(this);
 }
@@ -218,7 +218,7 @@ time_point held_lock::store_forgets_at() const {
 time_point held_lock::remains_until() const {
     if (settled_at == time_point::min())
         return store_forgets_at();
-    // An extension or a local hand-over may have made the lease shorter than it was at the grant.
+    // The lease may be shorter now than at the grant, after an extension or a local hand-over.
     const duration longest = std::max(late_lasts, lasts_there(lease()));
     return std::max(store_forgets_at(), forgotten_at(settled_at, longest));
 }
@@ -355,9 +355,8 @@ void held_lock::throw_if_not_detachable() const {
 
 asio::awaitable<ticket> held_lock::detach() {
     throw_if_not_detachable();
-    // The store may still execute an earlier request of this owner. If that request arrived after
-    // the ticket was given back, it would take the lock again. So wait until no such request can
-    // arrive.
+    // If the store executed an earlier request of this owner after the release of the detached
+    // hold, the request would take the lock again. So wait until no such request can arrive.
     if (settled_at > home->now()) {
         co_await home->nap(settled_at);
         throw_if_not_detachable();
@@ -376,8 +375,8 @@ void held_lock::release_unwaited(const asio::any_io_executor& where,
                                  const std::function<bool()>& sent_off) {
     --releases_announced_;
     release(release_handler{[](const failure&) {}}, where);
-    // Open the gate (local wait queue) for the next request of this thread, unless other clients
-    // wait: otherwise this thread's requests would always come before theirs.
+    // Let the next request of this thread follow at once, unless other clients wait: otherwise this
+    // thread's requests would always come before theirs.
     if (sent_off() && !others_listen)
         home->release_sent_off(*this);
 }

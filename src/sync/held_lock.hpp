@@ -45,9 +45,9 @@ struct grant {
 //   held ──release──▶ releasing ──▶ ended
 //     └──refused, term over, forced──▶ lost
 //
-// Leases and threads share the hold, and the gate (local wait queue) owns it. Any thread may ask
-// for the state of the hold, so a mutex guards the state. Only the executor changes the state,
-// except in `share` and `unshare`. So the executor reads the state without the mutex.
+// Leases and threads share the hold; the local wait queue (`gate`) owns it. Any thread may ask for
+// the state of the hold, so a mutex guards the state. Only the executor changes the state, except
+// in `share` and `unshare`. So the executor reads the state without the mutex.
 
 class engine;
 struct request;
@@ -68,7 +68,7 @@ public:
     const time_point granted_at;
     const time_point settled_at; ///< see `grant::settled_at`
     const time_point taken_at;   ///< when the store granted the hold, before any hand-off
-    /// How long the store keeps the result of a request that it executes late: a hold or an entry
+    /// How long the store keeps the effect of a request that it executes late: a hold, or an entry
     /// in a queue.
     const duration late_lasts;
     const std::uint32_t handed_on; ///< number of hand-offs so far
@@ -91,8 +91,8 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends the share of one lease or thread. The result says whether other shares are left. If no
-    /// share is left, the caller must release the hold at the store.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If
+    /// none is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -126,11 +126,11 @@ public:
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
     duration lease() const { return lease_; }
-    /// Returns the length of time from which the dates of renewals, warnings and hand-overs are
-    /// computed: the lease, or the time that the store granted last if that is shorter (a session).
+    /// Returns the lease, or the time that the store granted last if that is shorter (a session).
+    /// The times of renewals, warnings and hand-overs are computed from it.
     duration effective_lease() const { return std::min(lease_, given_); }
-    /// Returns the time that the store granted last, and would grant to a new owner. Returns
-    /// `duration::max()` if the store grants any requested lease.
+    /// Returns the time that the store granted last, which it would also grant to a new owner.
+    /// Returns `duration::max()` if the store grants any requested lease.
     duration given() const { return given_; }
     /// Returns whether the hold would end too early without renewal requests. This is the case if
     /// the hold is renewed, or if its lease is longer than the session.
@@ -139,12 +139,12 @@ public:
     /// lock has no tokens.
     bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
-    /// Returns until when the store may still have the hold; after that time there is nothing to
-    /// release. The result is the latest possible arrival of the last request, plus the whole
-    /// lease. In a store with sessions, every request of the client extends the session, so the
-    /// engine does not know when the session ends. The result is then the end of the validity that
-    /// the store reported last. After that time, the store itself repeats a release that was not
-    /// acknowledged.
+    /// Returns until when the store may still have the hold. After that time there is nothing to
+    /// release. It is the latest possible arrival of the last request, plus the whole lease.
+    ///
+    /// In a store with sessions, it is the end of the validity that the store reported last,
+    /// because the engine does not know when the session ends. After that time, the store itself
+    /// repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
     /// Returns the time until which the store may have this hold, or the result of a late request.
     /// A late request may create an entry in a queue, which lasts longer than the lease.
@@ -152,33 +152,32 @@ public:
     /// Links a read hold of this client to this write hold: the store keeps this write hold at
     /// least as long as the read hold.
     void stands_with(std::shared_ptr<held_lock> read);
-    /// Notes that a request for a linked read hold begins; from now on, the store may grant it.
-    /// `end_linked_request(until)` notes the end of the request. If its reply was lost, a grant of
-    /// the request has expired at `until`.
+    /// Records that a request for a linked read hold begins; from now on, the store may grant it.
+    /// `end_linked_request(until)` records its end. If the reply was lost and the store granted the
+    /// request, that grant has expired at `until`.
     void begin_linked_request() { ++ensure_linked_holds().asked; }
     bool has_linked_request() const { return linked_ && linked_->asked > 0; }
     void end_linked_request(time_point until);
-    /// Notes in each linked read hold that the store has released this write hold.
+    /// Records in each linked read hold that the store has released this write hold.
     void tell_linked_of_release() const;
-    /// Notes in this read hold that the store has released a write hold that was linked to it.
+    /// Records in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
-    /// Returns the last few write holds that were linked to this read hold and then released. If a
-    /// failover undoes such a release, the store has the write hold again, and keeps it as long as
-    /// the read hold.
+    /// Returns the last few write holds that were linked to this read hold and then released. A
+    /// failover may undo such a release. The store then keeps the write hold as long as the read
+    /// hold.
     std::vector<hold> released_writes() const;
     /// Records a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
     /// hold requires more than `replicas` replicas by now, its expiry in this process stays the
     /// same, although the store may keep the hold longer.
     void extended(time_point sent_at, duration asked, duration term, unsigned replicas);
-    /// Records a granted request, as extended() does. If `replicas` is more than the hold required,
-    /// and these replicas confirmed its whole remaining time, the hold requires this greater number
-    /// from now on.
+    /// Records a granted request, as extended() does. The hold then requires `replicas` replicas,
+    /// if they are more than before and have confirmed its whole remaining time.
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Records that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether the owner may have to be warned of a danger. The result is true if the hold
-    /// needs renewal requests, and if neither the present danger nor the loss was reported yet.
+    /// Returns whether a warning of danger may be due: the hold needs renewal requests, and neither
+    /// the present danger nor the loss was reported yet.
     bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
@@ -196,8 +195,8 @@ public:
     /// shortens it right after a renewal request.
     duration kept_by_others() const { return kept_by_others_; }
     void warn(); ///< requests the stop of the in_danger() tokens
-    /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a borrowed
-    /// thread, it requests the stop later, on the executor.
+    /// Stores a wish for this hold, and requests the stop of the asked() tokens. On a caller's
+    /// thread that runs its own operation, it requests the stop later, on the executor.
     void note_wish(wish);
     /// Returns whether a wish was stored by note_wish(). A hold with a wish is released at the
     /// store, and not passed on within this client.
@@ -210,8 +209,8 @@ public:
     bool lose(event_cause);
     void give_up(); ///< does the same when the client closes, but a release stays possible
     /// Stores why the hold was lost, unless a cause is already stored. If the store replied that
-    /// the hold is gone, and a force_unlock() of this client may have removed it (`forces`), the
-    /// cause is `forced`.
+    /// the hold is gone, a force_unlock() of this client may have removed it. In that case
+    /// (`forces` is not 0), the cause is `forced`.
     void note_loss(event_cause);
     bool deserted() const;  ///< whether all threads that share it have ended
     void take_all_shares(); ///< makes the next release the last one
@@ -236,8 +235,8 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True if the first renewal has no reply yet, and the time until this renewal is shorter than
-    /// the lease: the lease was fixed before, or the grant was brief (`grant::is_brief`).
+    /// True until the first renewal has a reply, if less time is left of the hold than a whole
+    /// lease: its lease was fixed before, or the grant was brief (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported
@@ -245,8 +244,8 @@ public:
     bool others_listen = false; ///< whether other clients listened at the last release of the lock
 
 private:
-    /// Holds that are linked to this hold, and pending requests for them; see stands_with(). Few
-    /// holds need this object.
+    /// Holds of this client on the other side (read or write) of the same lock, see stands_with(),
+    /// and the number of pending requests for them. Few holds need this object.
     struct linked_holds {
         int asked = 0;
         std::vector<std::shared_ptr<held_lock>> there{};

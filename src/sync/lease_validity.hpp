@@ -60,14 +60,14 @@ constexpr duration answer_period(duration left) {
     return std::max(left / 4, answer_period_min);
 }
 
-/// Returns how long to wait for the reply to the next request, after the wait `before` was not long
-/// enough.
+/// Returns how long to wait for the reply to the next request, after no reply came within the wait
+/// `before`.
 constexpr duration next_answer_period(duration before) {
     return 2 * before;
 }
 
-/// Longest pause before the next attempt to renew that is always allowed, even if little of the
-/// lease is left.
+/// A pause of at most this length before the next renewal attempt is always allowed, even if little
+/// of the lease is left.
 constexpr duration last_pauses{100};
 
 /// Number of consecutive refusals after which the pause no longer doubles.

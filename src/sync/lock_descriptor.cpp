@@ -36,7 +36,7 @@ bool is_of_its_side(const holding& found, lock_kind kind) {
     return kind != lock_kind::write || found.alone;
 }
 
-/// Converts the kind of a found hold to the kind of lock that error texts name.
+/// Returns the lock kind that error texts name for a found hold.
 lock_kind kind_of(const holding& found) {
     switch (found.kind) {
     case key_kind::read_write_lock:
@@ -72,8 +72,8 @@ asio::awaitable<std::optional<holding>> lock_descriptor::inspect() const {
 
 namespace {
 
-/// Returns whether the text is the owner of a hold that a client of holdfast has taken:
-/// `uuid:number`, with the mark of holdfast in the UUID. A store may add `:write` for a writer.
+/// Returns whether the text is the owner of a hold of a holdfast client: `uuid:number`, with the
+/// mark of holdfast in the UUID. A store may add `:write` for a writer.
 bool is_owner_of_holdfast(std::string_view text) {
     constexpr std::string_view digits = "0123456789", mark = "-8fd5-", of_writer = ":write";
     constexpr std::size_t mark_at = 13, uuid_size = 36;

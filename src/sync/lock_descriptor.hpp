@@ -22,8 +22,8 @@
 namespace holdfast::sync {
 
 /// Families of locks and counters. Calls of one client for the same name and the same family wait
-/// in one local queue, the gate. `several` is the family of locks that consist of several locks.
-/// Each member of such a lock has its own gate, too.
+/// in one local queue. `several` is the family of locks that consist of several locks. Each member
+/// of such a lock has a local queue of its own, too.
 enum class family : std::uint8_t {
     exclusive,
     fair,
@@ -79,9 +79,8 @@ constexpr bool many_hold(lock_kind kind) {
     return kind == lock_kind::read || kind == lock_kind::permit;
 }
 
-/// Returns whether the store keeps the waiters of this family in order. In such a family, each
-/// waiter has an entry in the store's queue, and a hold is never handed over without a request to
-/// the store.
+/// Returns whether the store has a queue for the waiters of this family. Each waiter then has an
+/// entry in that queue, and a hold is never handed over without a request to the store.
 constexpr bool queues_in_store(family which) {
     return which == family::fair;
 }
@@ -112,8 +111,8 @@ public:
     // Functions that counters (`counter_descriptor`) and locks that consist of several locks
     // (src/compose) override.
 
-    /// Returns the key of the lock within a client. Calls with the same `entry` and the same family
-    /// (`lock_family`) wait in one queue. The thread table stores a hold under `entry` and `way`
+    /// Returns the key of the lock within a client. Calls with the same key and the same family
+    /// (`lock_family`) wait in one queue. The thread table stores a hold under this key and `way`
     /// (exclusive, shared or several locks).
     virtual const std::string& entry() const noexcept { return name.text; }
     virtual family lock_family() const noexcept { return family_of(kind); }
@@ -151,17 +150,17 @@ public:
     virtual void take_back_parts() const {}
 };
 
-// Functions that remove a lock from its holder. If another server can take over when a server dies,
-// these functions repeat the request while no server can be reached, as outlast_failover() does.
+// Functions that remove a lock from its holder. With Sentinels or a cluster, they repeat the
+// request while no server can be reached, as outlast_failover() does.
 
 /// Removes a lock from its holder. Repeats the request only if the store has certainly not executed
 /// it. Otherwise the repetition could remove the hold of the next holder.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<const lock_descriptor>);
 
 /// Removes the lock with this name from its holder, or only from the owner `only_from`. If
-/// `only_from` is the owner of a holdfast client, no later hold has the same owner. In this case,
-/// the function repeats the request even if the store may have executed it. The result of a
-/// repetition is true even if the owner no longer holds the lock.
+/// `only_from` is a holdfast client's owner, no later hold has the same owner. So the function
+/// repeats the request even if the store may have executed it. After a repetition, the result is
+/// true even if the owner no longer holds the lock.
 asio::awaitable<bool> force_through_failover(std::shared_ptr<engine>, lock_name,
                                              std::string only_from);
 
@@ -172,9 +171,9 @@ struct request {
     bool renewed;
     bool patient;          ///< true: the call may wait; false: it makes one attempt
     time_point give_up_at; ///< deadline; after it the call sends no new request
-    /// Deadline of the quorum call that this request is a part of. It is later than `give_up_at`,
-    /// because each request of a quorum call makes only one attempt. If the store waits for a
-    /// connection at this time, the request fails then.
+    /// Deadline of the whole call, if this request is one vote of a `quorum_mutex` call. It is
+    /// later than `give_up_at`, because each vote request makes only one attempt. A vote request
+    /// that still waits for a connection at this time fails.
     time_point quorum_deadline{};
     bool takes = true;     ///< false: the call only waits until the lock is free
     std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits
@@ -184,8 +183,8 @@ struct request {
     std::shared_ptr<held_lock> under{};
     std::weak_ptr<lock_handle> share{}; ///< caller's share of the hold `under`
 
-    /// Returns how long the store may keep a hold or a queue entry of this call after the call has
-    /// ended.
+    /// Returns how long the store may keep a hold or a queue entry of this call if nobody removes
+    /// it after the call has ended.
     duration lasts_unwanted() const { return std::max(lease, of->outlasts); }
 
     /// Returns how many owner numbers a hold uses.

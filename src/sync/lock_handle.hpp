@@ -47,6 +47,7 @@ public:
     std::uint64_t call_number = 0;
 
     // Functions that any thread may call.
+
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
     /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
@@ -63,8 +64,8 @@ public:
     virtual std::stop_token asked() const = 0;
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
-    // Returns why this hold was lost, or `none` if it was not lost. A composite hold (hold on
-    // several locks) calls this function and out_of_time() for each of its parts.
+    // Returns why this hold was lost, or `none` if it was not lost. A hold on several locks calls
+    // this function and out_of_time() for each member's hold.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
@@ -76,16 +77,16 @@ public:
     virtual std::uint64_t token() const noexcept { return 0; }
     /// Returns the ids of the held permits. The result is empty if the hold is on a lock.
     virtual std::vector<std::string> permit_ids() const { return {}; }
-    /// Returns the clients of the parts of a composite hold (hold on several locks), as
-    /// lock_descriptor::homes() does. The result is empty if all parts belong to the client `home`.
+    /// Returns the clients of the members of a hold on several locks, as lock_descriptor::homes()
+    /// does. The result is empty if all members belong to the client `home`.
     virtual std::vector<const engine*> homes_of_parts() const { return {}; }
     /// Lets one more lease or thread share the hold. Returns false if the hold has ended.
     virtual bool share() = 0;
     /// Records that a thread ended without releasing its share of the hold. From now on, no call
     /// waits for the release of that share. Call `abandon()` on the executor afterwards.
     virtual void thread_ended() noexcept = 0;
-    /// Undoes thread_ended(). This is needed if the thread still releases its share, in the
-    /// destructor of a static object while the thread ends.
+    /// Undoes thread_ended(). Call it if the ending thread still releases its share, in the
+    /// destructor of a static object.
     virtual void thread_came_back() noexcept = 0;
 
     // Functions that only code on the executor may call. A function with a parameter `where` sends
@@ -104,8 +105,8 @@ public:
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
     /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold
-    /// (its use by one lease or thread); the share ends with the last copy of that pointer. A
-    /// caller that ends its share must drop such a pointer before it releases the hold.
+    /// (its use by one lease or thread), which ends with the last copy of that pointer. To end a
+    /// share, drop its pointer before you release the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
     // Functions for deferred releases. No caller waits for a deferred release, but the release must
@@ -113,7 +114,7 @@ public:
     virtual bool deferred() const noexcept = 0;
     /// Records that a release will follow. Any thread may call this function.
     virtual void announce_release() noexcept = 0;
-    /// Releases the hold without waiting for the result. Afterwards the function `sent_off` returns
+    /// Releases the hold without waiting for the result. Afterwards, a call of `sent_off` tells
     /// whether the release request was sent.
     virtual void release_unwaited(const asio::any_io_executor& where,
                                   const std::function<bool()>& sent_off) = 0;

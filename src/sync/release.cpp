@@ -32,7 +32,7 @@ public:
         // again at once.
         held_->home->released(*held_, said.others_listen);
         // If the reply to an earlier request was lost, that request may have released the lock.
-        // Then the reply "not ours" to this request means success.
+        // Then the reply "not ours" to a later request means success.
         const bool well = said.was_ours || uncertain_;
         if (!well)
             held_->note_loss(event_cause::refused);
@@ -167,9 +167,9 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 
 namespace {
 
-/// Repeats the function `step`, which leaves a queue or releases a hold, until the store has
-/// replied or the time `gone()` is reached. At the time `gone()` the store has forgotten the data,
-/// so nothing is left to clean up. The result of `gone()` may change during the call.
+/// Calls the function `step` (it leaves a queue or releases a hold) again until it succeeds, or
+/// until the time `gone()` is reached. At that time the store has forgotten the data, so nothing is
+/// left to clean up. The result of `gone()` may change during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};
@@ -188,9 +188,9 @@ asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, 
 }
 
 asio::awaitable<void> release_all(engine& home, engine::task& busy, const held_lock& ended) {
-    // Repeat the release for longer here. For example after a suspension of the process, this
-    // client may assume that its session has ended although the session lives. The server keeps the
-    // hold as long as the session, and this client keeps the session alive.
+    // In a store with sessions, repeat the release for longer. For example, after a suspension of
+    // the process this client may assume that its session has ended, although the session lives.
+    // The server then keeps the hold, because this client keeps the session alive.
     const limits bounds = home.bounds();
     const time_point tried_until =
         bounds.by_session ? later(home.now(), bounds.time_limit) : time_point::min();
@@ -223,13 +223,12 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
-    // Write hold that the store would keep for as long as a read hold that nobody wants any more.
+    // Write hold of the same caller. The store keeps it as long as the unwanted read hold exists.
     std::shared_ptr<held_lock> under;
 };
 
-// Functions that clean up after an attempt. Until the time `settled_at`, the store may still
-// execute a request that got no reply. So the waiter leaves the store's queue now, and once more
-// after that time.
+// Functions that clean up after an attempt. The waiter leaves the store's queue now, and once more
+// at `settled_at`, because until then the store may still execute a request that got no reply.
 
 asio::awaitable<void> clean_up(abandoned it) {
     engine& home = *it.home;

@@ -23,22 +23,22 @@ void tell(const engine&, release_handler, failure);
 void release(std::shared_ptr<held_lock>, release_handler, const asio::any_io_executor& where);
 void release(std::shared_ptr<held_lock>, release_handler);
 
-/// Removes, in the background, everything that an unwanted attempt has in the store: a hold or an
-/// entry in a queue. Repeats `leave()` after every kind of failure, until it succeeds or nothing
-/// can be left. A request without a reply may be executed after a `leave()` that was sent later,
-/// but not after `place::settled_at()`. So `leave()` is called once more at that time. The engine
-/// calls leave() in this way for all stores, so a store need not repeat it. The function takes over
-/// the alarm of the call, because the waiter at the store (`place`) may ring it.
+/// Removes, in the background, what an unwanted attempt may have in the store: a hold or an entry
+/// in a queue. Repeats `leave()` after each failure, until it succeeds or nothing can be left. The
+/// store may execute an earlier request after this `leave()`, but not after `place::settled_at()`.
+/// So `leave()` is called once more at that time. The engine does this for all stores, so a store
+/// need not repeat `leave()`. The function takes over the alarm of the call, because the waiter at
+/// the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Cleans up after a hold that was released or did not exist. `asked_at` is the time when the
-/// request was sent whose reply said so. The store may still execute earlier requests, which would
-/// take the lock again.
+/// Releases the hold once more at the time `settled_at`, after the server has replied that it was
+/// released or did not exist. `asked_at` is when that request was sent. Until `settled_at`, the
+/// store may still execute an earlier request of the same owner, which would take the lock again.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
-/// Releases a hold that has ended without a release, in case that the store still has it. If a
-/// store keeps holds as long as a session, only this release frees the lock when the lease ends.
-/// Other stores end the lease themselves.
+/// Releases a hold that has ended without a release, because the store may still have it. In a
+/// store with sessions (ZooKeeper), only this release frees the lock when the lease ends. Other
+/// stores end the lease themselves.
 void release_remains(std::shared_ptr<held_lock>);
 
 /// Releases a lost hold at the store once more. Call it when a renewal request ends after the loss
@@ -46,9 +46,9 @@ void release_remains(std::shared_ptr<held_lock>);
 void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the write holds that were linked to this read hold and are already released.
-/// Call it when the server may have lost its last writes. The server may then have such a write
-/// hold again, and keeps it as long as the read hold is renewed. Each release is repeated until the
-/// server has replied, at most for as long as the store keeps the read hold.
+/// Call it when the server may have lost its last writes: it may then have such a write hold again,
+/// and would keep it as long as the read hold is renewed. Each release is repeated until the server
+/// has replied, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<held_lock>& read);
 
 } // namespace holdfast::sync

@@ -31,7 +31,7 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    // Even on a slow network, the reply must arrive before the new owner would be warned of a loss.
+    // Even on a slow network, the reply must arrive before the new owner gets a warning of a loss.
     const duration time_to_reply = std::max(lease / 5, 2 * held.round_trip);
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
@@ -100,8 +100,7 @@ void renewal::request_by(held_lock& held, time_point when) {
 namespace {
 
 /// Returns the time over which the client spreads checks that are not urgent: a tenth of the
-/// shortest lease. If all clients sent their checks at once after an outage, they would overload
-/// the server.
+/// shortest lease. Otherwise the checks of all clients after an outage would overload the server.
 constexpr duration revalidation_period(duration shortest_lease) {
     return shortest_lease / 10;
 }
@@ -117,8 +116,8 @@ constexpr duration earlier_by(duration period, int drawn) {
 
 /// Returns the time between two renewal requests of a hold. A read hold is renewed several times
 /// within the shortest lease that this client has seen on the lock. The reason is that a Redisson
-/// reader sets the lease of the whole lock to its own lease, which may be shorter. If that reader
-/// died, the lock could expire, and the other readers would lose it.
+/// reader with a shorter lease shortens the lease of the whole lock. If that reader died, the other
+/// readers could lose the lock.
 duration request_period(const held_lock& held) {
     const duration usual = renewal_period(held.effective_lease());
     if (!held.may_be_shortened())
@@ -128,10 +127,11 @@ duration request_period(const held_lock& held) {
     return std::min({usual, known, held.home->bounds().read_request_max});
 }
 
-/// Returns the lease that a renewal request asks for. The result is zero if the hold has a fixed
-/// lease that only its own client can shorten: the request then only checks that the hold exists.
-/// Other holds with a fixed lease ask for their remaining time, rounded up by at most 1/64. So
-/// holds with similar remaining times can share one request.
+/// Returns the lease that a renewal request asks for. If the hold is renewed, it is the hold's
+/// lease. If the lease is fixed and only this client can shorten it, the result is zero: the
+/// request then only checks that the hold exists. Other holds with a fixed lease ask for their
+/// remaining time, rounded up by at most 1/64, so that holds with similar remaining times can share
+/// one request.
 duration lease_to_ask_for(const held_lock& held, bool renews, duration left) {
     if (renews)
         return held.lease();
@@ -178,10 +178,10 @@ void renewal::revalidate(const std::function<bool(const lock_name&)>& which, boo
         release_writes_again(held);
 }
 
-/// Schedules the next renewal request of a hold, early enough before the hold's expiry. The expiry
-/// may be earlier than the lease says, if the lease was fixed until now or the last extension was
-/// shorter. On a slow network the request is sent earlier. Then even a reply that takes twice as
-/// long as the last reply arrives before the holder gets a warning.
+/// Schedules the next renewal request of a hold, early enough before its expiry. The expiry may
+/// come earlier than one lease from now, if the lease was fixed until now or the last extension was
+/// shorter. On a slow network the request is sent earlier, so that a reply may take twice as long
+/// as the last reply before the holder gets a warning.
 void renewal::set_next_request(held_lock& held, time_point last, int drawn) {
     const duration period = request_period(held);
     held.request_at = later(last, period - earlier_by(period, drawn));
@@ -249,7 +249,7 @@ bool is_due(const held_lock& held, time_point now) {
     return held.request_at <= now;
 }
 
-/// Returns whether the hold's renewal is due soon enough to be sent in the request of a hold that
+/// Returns whether the hold's renewal is due so soon that it can join the request for a hold that
 /// is due now.
 bool is_nearly_due(const held_lock& held, time_point now) {
     return held.request_at <= later(now, held.effective_lease() / 30);
@@ -257,8 +257,9 @@ bool is_nearly_due(const held_lock& held, time_point now) {
 
 } // namespace
 
-/// Sends the renewal requests of all holds that are due. If another hold is due, also renews the
-/// holds that are nearly due. The alarm may ring too early; then no hold is due.
+/// Acts on all holds that are due: sends renewal requests, warns the holders, and ends expired
+/// holds. If a request is due, it also renews the holds that are nearly due. If the alarm rings too
+/// early, nothing is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content requests;
@@ -309,9 +310,9 @@ void renewal::tell_unanswered(held_lock& held, time_point now) {
                     &why);
 }
 
-/// Adds a hold to the renewal requests that are about to be sent. If the last request got no reply
-/// in time, the next request is sent over two connections. The first connection may only be slow,
-/// and the second connection may not be open yet.
+/// Adds a hold to the renewal requests that are about to be sent. After a request without a reply,
+/// sends the next request over two connections. The first connection may only be slow, and the
+/// second may not be open yet.
 void renewal::send(const shared_hold& held, time_point now, requests_by_content& requests) {
     const bool is_late = held->answer_wait > duration::zero();
     held->once_more = false;
@@ -381,8 +382,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Ignore a failure in two cases: a later request has succeeded already, or the request only
-        // checked a hold with a fixed lease and came so late that no replica could confirm it.
+        // Ignore the failure if a later request has succeeded already. Also ignore it if the
+        // request only checked a hold with a fixed lease, and replicas did not confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -463,8 +464,8 @@ void renewal::failed(held_lock& held, const boost::system::system_error& e) {
     if (!watches(held))
         return;
     engine_.tell_of(held, event_kind::renewal_failed, event_cause::failed, held.remaining(), &e);
-    // The flag `once_more` says that the hold must be checked again at once. The flag stays set
-    // until the last pending request has ended.
+    // If `once_more` is set, check the hold again at once. The flag stays set until the last
+    // pending request has ended.
     const bool at_once = held.once_more;
     held.once_more = at_once && held.in_flight > 0;
     const duration left = held.ends_at() - engine_.now();
@@ -582,8 +583,8 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 /// Maximum number of requests for one extension.
 constexpr int tries_max = 3;
 
-/// Waits for the first reply, but only until the given time or until the hold expires. The expiry
-/// is checked again and again, because another extension may move it during the wait.
+/// Waits for the first reply, but only until the given time or until the hold expires. Checks the
+/// expiry again and again, because another extension may move it during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -654,9 +655,9 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     co_return failure{};
 }
 
-/// Returns the lease that the replicas are asked to confirm. For a fixed lease, it is the remaining
-/// time of the hold. For a renewed hold, it is the remaining time or the whole lease, whichever is
-/// longer. The result is never longer than the longest lease that the server allows now.
+/// Returns the lease that the replicas must confirm. For a fixed lease, it is the remaining time of
+/// the hold. For a renewed hold, it is the remaining time or the whole lease, whichever is longer.
+/// It is never longer than the longest lease that the server allows now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();

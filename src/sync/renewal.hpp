@@ -42,10 +42,10 @@ public:
     /// Maximum number of holds in one request. A larger request would delay the requests that
     /// follow it.
     static constexpr std::size_t batch_holds_max = 500;
-    /// Shortest time between two renewal requests of a read hold. A reader of another program with
-    /// a short lease may shorten the lock's lease, and then die. The lease stays short until this
-    /// client extends it, so a read hold sends requests often. If less than this time is left of a
-    /// read hold with a fixed lease, no request is sent.
+    /// Shortest time between two renewal requests of a read hold. A Redisson reader with a short
+    /// lease may shorten the lease of the whole lock and then die, so this client must extend the
+    /// lock often. If a read hold with a fixed lease has less than this time left, no request is
+    /// sent.
     static constexpr duration read_request_min{100};
 
     explicit renewal(engine&);
@@ -71,8 +71,7 @@ public:
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
     /// Returns how many times revalidate() was called. If the number has changed while a lock was
-    /// being requested, the granted hold must be checked too, because revalidate() did not know
-    /// this hold yet.
+    /// being requested, check the granted hold, too, because the last call did not know it yet.
     std::size_t revalidations() const { return revalidations_; }
 
     /// Returns whether every hold in the schedule is abandoned. No caller will release an abandoned
@@ -152,8 +151,8 @@ private:
 /// only.
 void extend(std::shared_ptr<held_lock>, duration length, release_handler);
 
-/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time, and
-/// completes after their confirmation. `replicas` must be more than the hold required before. After
+/// Asks the store to have the hold confirmed by `replicas` replicas for its remaining time.
+/// Completes after their confirmation. `replicas` must be more than the hold required before. After
 /// that, every renewal of the hold needs `replicas` confirmations. Call it on the executor only.
 void confirm(std::shared_ptr<held_lock>, unsigned replicas, release_handler);
 

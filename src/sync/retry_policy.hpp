@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for retries: for how long a call keeps trying while the store does not reply, when it
-// retries, and how many requests a waiter may send to the store.
+// Rules for retries: how long a call keeps trying while the store does not reply, when it retries,
+// and how many requests a waiter may send.
 #pragma once
 
 #include "sync/engine.hpp"
@@ -116,10 +116,10 @@ private:
     std::exception_ptr last_;
 };
 
-/// Calls `query` and returns its result. If another server can take over when a server dies,
-/// repeats the query while no server can be reached, for at most `unavailable_timeout`. If the
-/// store has only one server, throws the first error, so that the caller learns of it at once.
-/// `may_repeat` decides, for each error, whether the query may be repeated.
+/// Calls `query` and returns its result. With Sentinels or a cluster, repeats the query while no
+/// server can be reached, for at most `unavailable_timeout`. With a single server, throws the first
+/// error, so that the caller learns of it at once. `may_repeat` decides, for each error, whether
+/// the query may be repeated.
 template <typename Query>
 std::invoke_result_t<Query&>
 outlast_failover(std::shared_ptr<engine> home, Query query,

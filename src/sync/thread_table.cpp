@@ -7,14 +7,14 @@
 namespace holdfast::sync {
 namespace {
 
-// These two variables live longer than all other thread-local objects, whose destructors may still
-// use locks while the thread ends.
+// These two variables live longer than all other thread-local objects: the destructors of those
+// objects may still use locks while the thread ends.
 constinit thread_local std::uint64_t own_number = 0;
 constinit thread_local bool has_ended = false;
 
-/// Thread-local object of each thread that has ever held a lock. Its destructor abandons all locks
-/// that the thread still holds. If the ending thread takes a lock after this destructor, that lock
-/// is not abandoned.
+/// Object of each thread that has ever held a lock. When the thread ends, the destructor abandons
+/// all locks that the thread still holds. A lock that the ending thread takes after that is not
+/// abandoned.
 class thread_mark {
 public:
     ~thread_mark() {
@@ -78,7 +78,7 @@ thread_table::entry thread_table::find(std::string_view name, side way) {
     if (found == entries_.end())
         return {};
     entry& here = found->second;
-    // The entry is a part of a composite hold (hold on several locks) that was lost.
+    // The entry belongs to a hold on several locks that was lost.
     if (here.lent && here.count == 1 && !here.hold->is_valid()) {
         gone = std::move(here);
         entries_.erase(found);

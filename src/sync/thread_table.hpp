@@ -52,14 +52,14 @@ public:
 
     entry find(std::string_view name, side); ///< finds the entry of this thread
     void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
-    /// Adds a part of a composite hold (hold on several locks). The entry stays until
+    /// Adds the hold of one member of a hold on several locks. The entry stays until
     /// take_back_lent() is called or the hold is lost. If the thread has meanwhile also locked this
-    /// part by itself, take_back_lent() keeps that share.
+    /// member by itself, take_back_lent() keeps that share.
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count
-    /// Subtracts 1 from the count of an entry, and returns the entry as it was before. If the entry
-    /// is a part of a composite hold (`lent`) and its count is 1, changes nothing and returns an
+    /// Subtracts 1 from the count of an entry, and returns the entry as it was before. If a hold on
+    /// several locks needs the entry (`lent`) and the count is 1, changes nothing and returns an
     /// empty entry.
     entry leave(std::string_view name, side);
     void abandon(std::uint64_t thread); ///< removes the entries of a thread that ends

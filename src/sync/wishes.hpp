@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listener for wishes: requests of other programs that the holder of a lock release it soon
+// Listener for wishes: other programs ask the holder of a lock to release it soon
 // (`lease::asked()`). Each hold whose asked() was called has one coroutine. Other holds cost
 // nothing.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace holdfast::sync {
 
-/// Starts the coroutine that listens for wishes for this hold. The coroutine subscribes to wishes,
-/// and reads the stored wish at once, after each notification, and each third of the lease. The
-/// coroutine ends after a wish, or when the hold ends. The function does nothing if the store has
-/// no wishes. Call it on the executor only.
+/// Starts the coroutine that listens for wishes for this hold. It subscribes to wishes, and reads
+/// the stored wish at once, after each notification, and each third of the lease. It ends after a
+/// wish, or when the hold ends. Does nothing if the store has no wishes. Call it on the executor
+/// only.
 void listen_for_wishes(const std::shared_ptr<held_lock>&);
 
 } // namespace holdfast::sync

@@ -188,9 +188,9 @@ listing listing_of(const request& done, const std::string& path) {
 }
 
 /// Throws `not_set_up` if the chroot does not exist. Call it if the answer to `asked_before` says
-/// that a node does not exist, because a missing chroot must not look like a free lock. The check
-/// ends at the time limit of that request. The check is made each time, because the chroot may be
-/// deleted while clients use it.
+/// that a node does not exist, because a missing chroot must not look like a free lock. Checks each
+/// time, because the chroot may be deleted while clients use it. The check ends at the time limit
+/// of `asked_before`.
 asio::awaitable<void> require_chroot(shared_session_client home, shared_request asked_before) {
     const std::string& chroot = home->how().chroot;
     if (chroot.empty())
@@ -244,8 +244,8 @@ asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_n
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // Wait only for the answer to the list request. The server answers in order, so the
-        // creation is answered before.
+        // Wait for the answer to the list request only. The server answers in order, so it answers
+        // the creation first.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;

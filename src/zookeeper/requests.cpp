@@ -31,7 +31,7 @@ void requests::ask(shared_request what, time_point now) {
 }
 
 bool requests::anything_queued() const {
-    return !queued_.empty(); // the first request in the queue is never settled
+    return !queued_.empty(); // the front of the queue always has no result yet
 }
 
 /// Returns the next request number. Negative numbers have special meanings, and the greeting has
@@ -105,8 +105,8 @@ void requests::give_up(request& one) {
         settle(one);
 }
 
-/// Removes settled requests from the front of the queue. A settled request that is not at the front
-/// is removed later, when it gets there.
+/// Removes requests that already have a result from the front of the queue. A request that has a
+/// result but is not at the front is removed later, when it gets there.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)

@@ -22,7 +22,7 @@ namespace holdfast::zookeeper {
 
 class inline_caller;
 
-/// A request. It exists until it is settled: answered, failed or given up. The caller and
+/// A request. It is *settled* when it was answered, has failed or was given up. The caller and
 /// `requests` share the object.
 struct request {
     explicit request(message m)
@@ -87,12 +87,12 @@ public:
     /// Ends the wait for the request. If the request was already sent, its answer is ignored when
     /// it comes.
     void give_up(request&);
-    /// Settles and returns the requests that were made at or before `asked_by`.
+    /// Ends and returns the requests that were made at or before `asked_by`.
     std::vector<shared_request> late(time_point asked_by);
     /// Returns the time at which the oldest unsettled request was made.
     std::optional<time_point> oldest() const;
 
-    /// Settles and returns all requests that were sent and have no answer. No answers will come,
+    /// Ends and returns all requests that were sent and have no answer. No answers will come,
     /// because the connection is lost.
     std::vector<shared_request> drop_written();
     std::vector<shared_request> drop_queued();

@@ -32,10 +32,10 @@ public:
     const std::vector<server_address>& all() const { return servers_; }
     std::size_t present() const { return at_; } ///< index of the current server
 
-    /// Returns the timeout for an attempt to connect. The timeout is short at first: a server may
-    /// accept the connection and then send nothing, and enough time must be left to try the other
-    /// servers before the session expires. The timeout doubles with each round over all servers,
-    /// because the network may be slow.
+    /// Returns the timeout for an attempt to connect. It is short at first: a server may accept the
+    /// connection and then send nothing, and enough time must be left to try the other servers
+    /// before the session expires. It doubles with each round over all servers, because the network
+    /// may be slow.
     duration attempt_timeout(duration longest, std::optional<duration> session_timeout) const;
 
     /// Leaves the current server, and makes the next server current. Returns how long to wait

@@ -112,9 +112,9 @@ enum class session_news : std::uint8_t {
 /// connect.
 ///
 /// Paths are absolute, below the chroot. If a node is missing, the session checks whether the
-/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this: a missing node is a
-/// regular answer there, also if its chroot was deleted. An alarm or listener must outlive the
-/// watch or call that uses it. Thread safety: call everything on the client's executor.
+/// chroot exists. Only `remove`, `confirm` and `watch_node` do not check this, because a missing
+/// node is a regular answer there. An alarm or listener must outlive the watch or call that uses
+/// it. Thread safety: call everything on the client's executor.
 class session {
 public:
     virtual ~session() = default;
@@ -186,18 +186,19 @@ public:
     /// is asked.
     virtual asio::awaitable<survey> look_around() = 0;
 
-    /// Proves that the session still exists. Does nothing if the ensemble cannot end the session
-    /// within the next sixth of the session's timeout. Otherwise sends a write. If the write is not
-    /// proof enough, resumes the session over a new connection and sends another write. The proof
-    /// is needed after the process was suspended. For half of the timeout after a suspension, an
-    /// answer alone proves nothing. But the leader learns at once of a resumption, so the
-    /// resumption and the next write together are a proof.
+    /// Proves that the session still exists, for example after the process was suspended. Does
+    /// nothing if the ensemble cannot end the session within the next sixth of the session's
+    /// timeout. Otherwise sends a write. If the write is not proof enough, resumes the session over
+    /// a new connection and sends another write.
+    ///
+    /// For half of the timeout after a suspension, an answer alone proves nothing. But the leader
+    /// learns of a resumption at once, so the resumption and the next write together are a proof.
     virtual asio::awaitable<void> prove_alive(time_point) { co_return; }
 
     virtual session_state state() const = 0;
 
-    /// Returns a handle. While a handle exists, writes keep the session alive and move
-    /// `alive_until` forward. If the session ends while a handle exists, a new session is opened.
+    /// Returns a handle that marks the session as used. While a handle exists, writes keep the
+    /// session alive and move `alive_until` forward, and an ended session is replaced by a new one.
     /// Without a handle, only pings keep the session alive. While there are watches, the session is
     /// resumed after the connection was lost. A session without handles and watches is closed after
     /// a minute.

@@ -556,21 +556,23 @@ void session_client::say_goodbye(const shared_request& goodbye) {
 
 // Requests that calling threads send themselves, and whose answers they read.
 //
-// All calling threads (inline callers) share the session's connection. Each of them sends its own
-// request. One of them reads the answers of all: it wakes the inline callers whose answers came,
-// and posts the other answers to the background thread. When the reader leaves, the inline caller
-// that came last continues to read; if there is no inline caller, the background thread reads. The
-// operating system may not run the reading thread for a long time. So at each heartbeat
+// All calling threads that run their own requests (inline callers) share the session's connection.
+// Each of them sends its own request. One of them, the reader, reads the answers of all: it wakes
+// the inline callers whose answers came, and posts the other answers to the background thread. When
+// the reader leaves, the inline caller that came last continues to read; without inline callers,
+// the background thread reads.
+//
+// The operating system may not run the reading thread for a long time. So at each heartbeat
 // (`limit_reached`), the background thread also reads the data that have arrived.
 
-/// Returns the `inline_call` of the calling thread if this thread is inside the client's monitor
-/// and may run its request itself. Otherwise returns null.
+/// Returns this thread's `inline_call` object if the thread is inside the client's monitor and may
+/// run its request itself. Otherwise returns null.
 runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
 
-/// Runs the request on the calling thread. If the request is still not settled afterwards, the
-/// caller waits for it through Asio.
+/// Runs the request on the calling thread. If it then still has no result, the caller waits through
+/// Asio.
 void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     inline_caller mine{caller, asked};
     flush_by(mine);
@@ -604,7 +606,7 @@ bool session_client::can_be_read_here() const {
     return connected_ && line_->bare() && !line_->is_cut() && !reader_;
 }
 
-/// Reads answers until this thread's request is settled. If another thread is reading, returns
+/// Reads answers until this thread's request has a result. If another thread is reading, returns
 /// false; the other thread then wakes this thread.
 bool session_client::read_by(inline_caller& mine) {
     if (!can_be_read_here())
@@ -634,8 +636,8 @@ void session_client::hear_arrived(connection& line) {
     }
 }
 
-/// Lets another thread read from the socket: the inline caller that arrived last, because it will
-/// probably wait longest. If there is no inline caller, the background thread reads.
+/// Lets another thread read from the socket: the calling thread that arrived last, because it will
+/// probably wait longest. If no calling thread waits, the background thread reads.
 void session_client::hand_reading_on() {
     if (!can_be_read_here() || !line_->bare()->looks_away())
         return;
@@ -701,8 +703,8 @@ void session_client::limit_reached(time_point now) {
 /// Sends a heartbeat: a ping, or a write if the session is in use and its last write is old. A ping
 /// alone proves nothing. The answer to a write also proves that the ensemble has received the
 /// requests that were answered half a session timeout earlier (`session_lease`). So the first write
-/// after idle time proves a ping from at most two thirds of the timeout ago. At least a third of
-/// the timeout is left then, minus the possible drift of the clocks.
+/// after an idle time confirms a ping that was sent at most two thirds of the timeout ago. At least
+/// a third of the timeout is left then, minus the possible drift of the clocks.
 void session_client::send_heartbeat(time_point now) {
     heartbeat_due_ = now + heartbeat_period();
     if (users_ > 0 && last_write_ <= now - 2 * heartbeat_period()) {
@@ -733,16 +735,14 @@ void session_client::give_up(const std::vector<shared_request>& late, duration w
     fail(kept_back, unsent(within));
 }
 
-/// Waits until the request is settled or the time is `limit`. Does not cut the connection at
-/// `limit`.
+/// Waits until the request has a result or the time is `limit`. Does not cut the connection at
+/// `limit`, because after each change of the connection all watches must be set again, even if the
+/// server was only slow. So a repeated request uses the same connection.
 ///
-/// A repeated request uses the same connection unless the server is silent. The session client
-/// leaves a silent server after a sixth of the session's timeout, or after a third if there is only
-/// one server. A hold lasts at least 5/12 of the timeout after the answer to a heartbeat. So a
-/// quarter of the timeout remains to resume the session at another server and to renew the hold
-/// there. With only one server, a twelfth remains. The session client does not leave a server
-/// earlier, because after each change of the connection it must set all watches again, even if the
-/// server was only slow.
+/// The session client leaves a silent server after a sixth of the session's timeout, or after a
+/// third if there is only one server. A hold lasts at least 5/12 of the timeout after the answer to
+/// a heartbeat. So a quarter of the timeout remains to resume the session at another server and to
+/// renew the hold there. With only one server, a twelfth remains.
 asio::awaitable<void> session_client::settled_by(shared_request asked, time_point limit) {
     if (limit >= asked->asked_at + how_.command_timeout)
         co_return co_await settled(asked);

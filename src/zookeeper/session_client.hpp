@@ -39,16 +39,16 @@ public:
     inline_caller(const inline_caller&) = delete;
     ~inline_caller() { asked_.inline_caller = nullptr; }
 
-    /// Returns whether this thread must still wait: its request is neither settled nor left to the
-    /// background thread.
+    /// Returns whether this thread must still wait: its request has no result yet, and was not left
+    /// to the background thread.
     bool waits() const {
         return asked_.standing != request::stage::settled && caller_.waits() &&
                !caller_.interrupted();
     }
 
-    /// Wakes the thread, because its request is settled or because the thread must read the socket
-    /// now. The thread may also wake without a reason. `by` is the inline caller that wakes this
-    /// thread. It is null if the background thread wakes it.
+    /// Wakes the thread, because its request has a result or because the thread must read the
+    /// socket now. The thread may also wake without a reason. `by` is the inline caller that wakes
+    /// it, or null for the background thread.
     void wake(runtime::inline_call* by) {
         if (reads_)
             reads_->interrupt();
@@ -114,7 +114,7 @@ public:
     /// `overloaded`.
     void ask(shared_request);
 
-    /// Waits until the request is settled. Throws `net::failure` if the request got no answer.
+    /// Waits until the request has a result. Throws `net::failure` if it got no answer.
     asio::awaitable<void> settled(shared_request);
     /// Waits as settled() does, but not beyond the time `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
@@ -146,16 +146,16 @@ private:
     /// Maximum number of bytes in one write. Requests beyond this size stay in the queue, where
     /// they can still be given up at their deadline.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
-    /// Time after which an unused session is closed. If two session timeouts are longer, the
-    /// session is closed after these.
+    /// An unused session is closed after this time, or after two session timeouts if they are
+    /// longer.
     static constexpr duration idle_most = std::chrono::minutes{1};
     /// Longest pause between two attempts to connect while the session is in use.
     static constexpr duration pause_max_in_use{250};
 
-    /// Greatest number of running requests with which a calling thread still runs its own request.
-    /// With more requests, the background thread is at least as fast: it sends many requests in one
-    /// write, and no other thread must wake it to read answers. The number was measured with 1 to
-    /// 64 threads on two cores.
+    /// A calling thread runs its own request only while at most this many requests are running,
+    /// including its own. With more requests, the background thread is at least as fast: it sends
+    /// many requests in one write, and no other thread must wake it to read answers. The number was
+    /// measured with 1 to 64 threads on two cores.
     static constexpr std::size_t inline_callers_max = 1;
 
     class use;

@@ -25,8 +25,8 @@ void session_lease::answered(time_point sent_at, time_point now) {
     if (!answered_.empty() && sent_at - answered_.back().sent_at < grain())
         return;
     answered_.push_back({sent_at, now});
-    // A write that was sent a whole timeout ago gets no answer any more, because its connection was
-    // cut. Remove the entries that only the answer to such a write could have proved.
+    // A write that was sent a whole timeout ago gets no answer any more: its connection was cut. So
+    // remove the entries that only its answer could have confirmed.
     while (answered_.size() > 1 && answered_[1].answered_at <= now - timeout_ - timeout_ / 2)
         answered_.pop_front();
 }

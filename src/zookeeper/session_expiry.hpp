@@ -21,9 +21,9 @@ namespace holdfast::zookeeper {
 /// An answer alone does not prove that the leader has heard from the session, for two reasons:
 ///
 /// 1. A follower answers reads and pings itself. It tells the leader about its sessions only when
-///    the leader asks, once every half tick. If the follower dies before the leader asks, the
-///    leader never learns of the request. A timeout is at least two ticks. So half a timeout after
-///    the answer, the leader has asked, and it handles later requests after the follower's report.
+///    the leader asks, once every half tick. If the follower dies before that, the leader never
+///    learns of the request. A timeout is at least two ticks. So half a timeout after the answer,
+///    the leader has asked, and it handles later requests after the follower's report.
 /// 2. A server that is cut off from the ensemble continues to answer for several ticks, even if it
 ///    is the leader. In the meantime the other servers elect a new leader. But a write needs a
 ///    majority, and a new leader gives each session its whole timeout. So if a write was answered,
@@ -31,10 +31,11 @@ namespace holdfast::zookeeper {
 ///
 /// Therefore a request extends the session from the time when it was sent, but only after a later
 /// write was answered. The later write must use the same connection, and must have been sent at
-/// least half a timeout after the answer to the request. Opening a session is a write and extends
-/// the session at once. Resuming a session is reported to the leader directly, so reason 1 does not
-/// apply. But because it is not a write, it extends the session only after any later write was
-/// answered.
+/// least half a timeout after the answer to the request.
+///
+/// Opening a session is a write and extends the session at once. Resuming a session is reported to
+/// the leader directly, so reason 1 does not apply. But resuming is not a write, so it extends the
+/// session only after the answer to any later write.
 ///
 /// A small risk remains: the leader may ask half a tick late, and the follower may die while its
 /// report is on the way.

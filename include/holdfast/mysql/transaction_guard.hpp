@@ -28,8 +28,8 @@ namespace holdfast::mysql {
 ///   removed the guard: roll back, and start again with a guard.
 /// - Outside a transaction the statement protects nothing. MariaDB then reports "no row"; MySQL
 ///   cannot detect it.
-/// - After this call, the client releases the lease at the store, and does not hand it over to
-///   another of its callers.
+/// - After this call, the client does not hand this hold over to another of its callers: the
+///   release goes to the store.
 ///
 /// `table` is the table name from the options. If your connection uses another schema, put the
 /// table's schema before the name: "shop.holdfast_lock". The lease must be exclusive (a mutex, a

@@ -118,10 +118,10 @@ struct options {
     /// 1 day.
     duration topology_check = std::chrono::seconds{5};
 
-    /// If true, a release grants a `mutex`, a `recursive_mutex` or a `fenced_mutex` to the client
-    /// that has waited longest, in the same step, and notifies only this client. If many clients
+    /// If true, the release of a `mutex`, a `recursive_mutex` or a `fenced_mutex` also grants the
+    /// lock to the client that has waited longest, and notifies only this client. If many clients
     /// wait, this is several times as fast, and each client gets its turn. If false, a release
-    /// notifies all waiting clients, and the first request gets the lock. Clients with both
+    /// notifies all waiting clients, and the first request gets the lock. Clients with different
     /// settings, and JVMs, may use the same lock. docs/protocol/mutex.md has the rules.
     bool direct_hand_off = false;
 
