@@ -32,8 +32,7 @@ std::vector<std::string> options_of(const CLI::App& verb) {
     return names;
 }
 
-/// Returns the words that CLI11 did not recognize. CLI11 also returns the word `--` that ends the
-/// options; the function leaves it out.
+/// Returns the words that CLI11 did not recognize, without the word `--` that ends the options.
 arguments surplus_of(const CLI::App& verb) {
     arguments words = verb.remaining();
     if (const auto dashes = std::ranges::find(words, "--"); dashes != words.end())
@@ -41,9 +40,8 @@ arguments surplus_of(const CLI::App& verb) {
     return words;
 }
 
-/// Throws `usage_error` if the first unrecognized word is an option. Does not check the later
-/// words, because these may be a command with its own options. The verb (run, ls, …) checks the
-/// later words itself.
+/// Throws `usage_error` if the first unrecognized word is an option. Later words may be a command
+/// with its own options, so only the verb (run, ls, …) can check them.
 void reject_unknown_option(const CLI::App& verb) {
     const arguments surplus = surplus_of(verb);
     if (surplus.empty() || !surplus.front().starts_with('-'))
@@ -53,8 +51,8 @@ void reject_unknown_option(const CLI::App& verb) {
                       advice_on(name, options_of(verb), verb.get_name())};
 }
 
-/// Returns a message for a mistake that CLI11 finds: an option without its value, or an option with
-/// two values. Mistakes inside a value are found by `expect_time` and `expect_number`.
+/// Returns a message for the two mistakes that CLI11 finds: an option without its value, and an
+/// option that is given twice.
 std::string mistake_in_words(const CLI::ParseError& wrong, const CLI::App& verb) {
     std::string all = wrong.what();
     const std::size_t dash = std::min(all.find('-'), all.size());
@@ -85,8 +83,8 @@ bool takes_next_word(const CLI::App& known, const std::string& option) {
     return false;
 }
 
-/// Returns whether the option takes no value. The option --fenced may have a value or no value.
-/// CLI11 stores its default value (`get_fnames`), which distinguishes it from all other options.
+/// Returns whether the option takes no value. The value of --fenced is optional. CLI11 stores a
+/// default value (`get_fnames`) for this option only.
 bool refuses_value(const CLI::App& known, const std::string& option) {
     const CLI::Option* const found = known.get_option_no_throw(option);
     return found != nullptr && found->get_items_expected_max() == 0 && found->get_fnames().empty();

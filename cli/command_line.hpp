@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// Exit statuses of the program. Only `holdfast run` normally exits with the status of its command
-// instead. The numbers are the same as in flock(1), in shells and in sysexits.h.
+// Exit statuses of the program. `holdfast run` normally exits with the status of its command
+// instead. The numbers are those of flock(1), of shells and of sysexits.h.
 
 namespace cli {
 
@@ -47,9 +47,9 @@ namespace cli {
 
 using arguments = std::vector<std::string>;
 
-/// Parses the arguments. Accepts the options that were registered with CLI11. If the user asked for
-/// help, prints the help and returns false. Throws `usage_error` for every mistake except surplus
-/// words, which the verb checks itself.
+/// Parses the arguments with the options that are registered in the `CLI::App`. If the user asked
+/// for help, prints the help and returns false. Throws `usage_error` for every mistake except
+/// surplus words: the verb itself must call `reject_surplus`.
 bool parse(CLI::App&, arguments, std::string_view help);
 
 /// Throws `usage_error` if the command line has a word that the verb (subcommand) does not use.
@@ -59,14 +59,13 @@ void reject_surplus(const CLI::App&);
 /// Throws `usage_error`, with the option's name in the message.
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text);
 
-/// Registers an option whose value is a duration. If the value is not a duration, `parse` throws
-/// `usage_error` before the verb checks whether words are missing. So the error of `-w job` is a
-/// wrong duration, and not a missing NAME.
+/// Registers an option whose value is a duration. `parse` throws `usage_error` if the value is not
+/// a duration. So `-w job` is reported as a wrong duration, and not as a missing NAME.
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
 
-/// Registers an option whose value is a whole number. If the value is not a number or is out of
-/// bounds, `parse` throws `usage_error`.
+/// Registers an option whose value is a whole number. `parse` throws `usage_error` if the value is
+/// not a number from `least` to `most`.
 void expect_number(CLI::App&, const std::string& names, std::string_view option,
                    std::uint64_t least, std::uint64_t most,
                    std::function<void(std::uint64_t)> take);
@@ -99,24 +98,23 @@ int give(const inheritance&, arguments);
 int bench(const inheritance&, arguments);
 int server(const inheritance&, arguments);
 
-// Internal verb for the processes of the demo: the demo starts this program again with this verb.
+// Internal verbs, with which the demo starts its worker processes and its holder process.
 int demo_worker(const inheritance&, arguments);
 int demo_holder(const inheritance&, arguments);
 
-// Internal verb that starts this machine's private server if the server does not run. The program
-// starts itself again with this verb.
+// Internal verb that starts this machine's private server if it does not run. The program runs a
+// copy of itself with this verb.
 int private_server(const inheritance&, arguments);
 
-/// Arguments of `holdfast run`, split into the program's own words and the command. The command may
-/// have options of its own.
+/// Arguments of `holdfast run`, split into the arguments for holdfast and the command to run. In
+/// `run -w 5 job make -j`, the command is `make -j`.
 struct split_arguments {
     arguments ours;
     std::optional<arguments> command; ///< empty if there is no command
 };
 
-/// Splits the arguments. The command begins after the first `--`. Without `--`, options and their
-/// values are skipped; of the other words, the first is the lock's name, and the second begins the
-/// command.
+/// Splits the arguments. The command begins after the first `--`. Without `--`, the first word that
+/// is not an option or its value is the lock's name, and the second begins the command.
 split_arguments split_at_command(const CLI::App& known, arguments);
 
 } // namespace cli

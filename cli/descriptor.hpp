@@ -16,8 +16,8 @@ namespace cli {
 /// File descriptor with an owner: the destructor closes it.
 class descriptor {
 public:
-    /// Becomes the owner of a descriptor: `fd` is the result of open() or a similar call. If it is
-    /// negative, throws the error of `errno`.
+    /// Takes ownership of `fd`, which is the result of open() or a similar call. Throws the error
+    /// in `errno` if `fd` is negative.
     explicit descriptor(int fd)
         : fd_{fd} {
         if (fd < 0)
@@ -52,8 +52,8 @@ inline pipe_ends make_pipe() {
 }
 
 /// Returns a descriptor that becomes readable when the process has exited. The descriptor has
-/// close-on-exec set. Returns a negative number if the system does not have this call, or a
-/// container's seccomp profile forbids it. The caller must then poll with waitid().
+/// close-on-exec set. Returns a negative number if the kernel does not have pidfd_open(), or a
+/// container forbids it. The caller must then poll with waitid().
 inline int open_pidfd(pid_t id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }

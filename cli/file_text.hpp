@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that read a whole file. If a read fails, they return nothing. A stream of the standard
-// library would not do: it could throw, or return only a part of the file.
+// Functions that read a whole file, and return nothing if a read fails. A std::ifstream cannot
+// replace them: it could throw, or return only a part of the file.
 #pragma once
 
 #include "cli/descriptor.hpp"
@@ -17,7 +17,7 @@
 namespace cli {
 
 /// Reads from the descriptor until the end of the file. Returns nothing if a read fails. For
-/// example, the read of a file in /proc/PID fails with ESRCH if the process has ended.
+/// example, reading /proc/PID/stat fails with ESRCH after that process has ended.
 inline std::optional<std::string> rest_of(const descriptor& file) {
     std::string all;
     std::array<char, 4096> chunk;

@@ -75,8 +75,8 @@ void print_help(std::ostream& out) {
            "private server, set HOLDFAST_REQUIRE_SERVER=1.\n";
 }
 
-/// Returns the verb (subcommand) of holdfast that corresponds to a verb of other programs. Without
-/// this function, the program would suggest the verb `unlock` to a user who wrote `lock`.
+/// Translates a verb of other programs to the verb (subcommand) of holdfast, for example `lock` to
+/// `run`. Without this function, the advice on `lock` would be `unlock`.
 std::string in_our_words(const std::string& word) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
         {"lock", "run"},
@@ -138,8 +138,7 @@ int main(int count, char** values) {
     } catch (const cli::no_server& reason) {
         cli::say(reason.what());
         return cli::unavailable;
-        // A call of the operating system has failed: errors of a store have another type,
-        // boost::system::system_error.
+        // A system call has failed. (Errors of a store are boost::system::system_error.)
     } catch (const std::system_error& refused) {
         cli::say(refused.what());
         return cli::system_error;

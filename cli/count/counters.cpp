@@ -39,8 +39,8 @@ constexpr std::pair<const char*, counter_kind> types[] = {{"semaphore", counter_
                                                           {"latch", counter_kind::latch},
                                                           {"rate", counter_kind::rate}};
 
-/// Formats a duration in the largest unit that divides the duration without a remainder. So
-/// different durations never look equal.
+/// Formats a duration in the largest unit that divides it without a remainder, for example 90
+/// seconds as `90s`. So different durations never look equal.
 std::string exactly(duration length) {
     const std::pair<duration, const char*> units[] = {{std::chrono::hours{1}, "h"},
                                                       {std::chrono::minutes{1}, "m"},
@@ -165,7 +165,7 @@ bool erase(holdfast::client& home, const std::string& name, counter_kind kind) {
 }
 
 /// Prints that the name belongs to another kind of lock or counter than the command expects. The
-/// printed text comes from the store's error, which names both kinds.
+/// store's error names both kinds.
 void say_other_kind(const std::string& name, const boost::system::system_error& failure) {
     std::string text = failure.what();
     if (const std::size_t general = text.find(": " + failure.code().message());
@@ -454,9 +454,9 @@ void say_why_not(const std::string& word, const std::string& name, std::int64_t 
         say(which + "was open");
 }
 
-/// Waits until the latch is set and closed. Returns false if this has not happened when `timeout`
-/// has passed. The function polls, because the server sends no notification when a latch is set.
-/// While the server cannot be reached, the function continues to poll, for at most `outage`.
+/// Waits until the latch is set (its count is not zero). Returns false after `timeout`. The
+/// function polls, because the server sends no notification when a latch is set. Throws if the
+/// server cannot be reached for `outage`.
 bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> timeout,
                     holdfast::duration outage) {
     using holdfast::boot_clock;
@@ -484,12 +484,12 @@ bool wait_until_set(const holdfast::latch& of, std::chrono::duration<double> tim
     }
 }
 
-/// Executes a `latch` command and returns whether it succeeded. The command `count` only reads, and
-/// always succeeds.
+/// Executes a `latch` command and returns whether it succeeded. `latch count` always succeeds,
+/// because it only reads.
 bool carry_out(holdfast::latch& of, const look_options& given, const latch_command& what,
                boost::json::object& told) {
-    // Send a query first, because the command must fail at once if the server cannot be reached. A
-    // query fails at once, but a change would wait for the server.
+    // Send a query first: if the server cannot be reached, a query fails at once, but a change
+    // would wait.
     const std::int64_t left = answer_of_server([&] { return of.count(); });
     if (what.word == "set")
         return (told["set"] =
@@ -521,9 +521,8 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
     return true;
 }
 
-/// Prints that the server executed the request, but that too few replicas have confirmed it. The
-/// error does not say whether the latch was changed, so the text fits both cases. Returns the exit
-/// status.
+/// Prints that the server executed the request, but too few replicas confirmed it. Returns the exit
+/// status. The error does not tell whether the latch was changed, so the text fits both cases.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed the write in time: ..."

@@ -17,15 +17,15 @@
 
 namespace cli {
 
-/// Returns the type of counter that the word names: `semaphore`, `permits`, `latch` or `rate`.
-/// Returns nothing for any other word.
+/// Converts `semaphore`, `permits`, `latch` or `rate` to the type of counter. Returns nothing for
+/// any other word.
 std::optional<holdfast::counter_kind> counter_type(std::string_view word);
 std::string word_of(holdfast::counter_kind);
 
 /// Returns all type names: "semaphore, permits, latch or rate".
 std::string counter_types();
 
-/// Returns for example `10 starts in any 1m`. `noun` is the word for a permit, here "start".
+/// Returns for example `10 starts in any 1m`. `noun` is what the rate counts, here "start".
 std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 
 /// Returns the state in one line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10
@@ -33,15 +33,15 @@ std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
 /// Returns how many connections wait for the counter, as text. The text is `-` if the server does
-/// not know this number for the kind, and `?` if the server refused to report the number.
+/// not know the number, and `?` if the server refused to tell it.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object. For permits, also
-/// adds "taken"; for a rate, also adds "rate".
+/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object, "taken" for
+/// permits, and "rate" for a rate.
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
-// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`. With this option, the
-// commands work on counters instead of locks.
+// Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`, for example `holdfast ls
+// --type latch`. With this option, they work on counters instead of locks.
 
 /// Prints the state of the counter. Returns the exit status.
 int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);
@@ -50,10 +50,8 @@ int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_ki
 int list_counters(holdfast::client&, const look_options& given, holdfast::counter_kind,
                   std::size_t limit, bool names_only);
 
-/// Counters whose keys show the kind of the counter: rate limiters, and leased semaphores of which
-/// a permit is held. All other counters are plain numbers, which may belong to any program. If the
-/// server refuses to list a kind, the list leaves this kind out, and a message on stderr says so.
-/// `given.name` is the pattern.
+/// Counters that can be recognized by their keys: rate limiters, and leased semaphores of which a
+/// permit is held. Other counters are plain numbers, which may belong to any program.
 struct known_counters {
     struct entry {
         holdfast::counter_kind kind;
@@ -67,8 +65,9 @@ struct known_counters {
 };
 known_counters find_known_counters(holdfast::client&, const look_options& given, std::size_t limit);
 
-/// Prints on stderr that the list is incomplete, and why. `limit` is the maximum number of entries,
-/// and `limited` is the noun for an entry, for example "lock".
+/// Prints on stderr why the list is incomplete: it has `limit` entries, or servers could not be
+/// reached. `limit` is the maximum number of entries, and `limited` is the noun for an entry, for
+/// example "lock".
 void tell_incomplete(std::string_view limited, std::size_t limit,
                      const std::vector<std::string>& unreachable);
 

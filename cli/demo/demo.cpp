@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three scenes of the demo. In the first, additions are lost because there is no lock. The
-// second does the same work with a lock. In the third, the holder of a lock is killed.
+// The three scenes of the demo. 1: without a lock, additions are lost. 2: with a lock, none is
+// lost. 3: a process is killed while it holds the lock, and another process gets the lock.
 #include "cli/demo/demo.hpp"
 
 #include "cli/command_line.hpp"
@@ -147,11 +147,10 @@ long demo_board::lost() const {
     return std::max(0L, total() - number_);
 }
 
-// Processes that the demo starts: workers and a holder. They read the URL of the server from
-// HOLDFAST_URL and not from the command line, because other users could see a password there. A
-// worker's stdin is the file with the number. A worker writes one byte to stdout for each addition.
-// The holder writes one byte to stdout when it has the lock. After SIGTERM, each of them releases
-// its lock and ends.
+// Processes that the demo starts: workers and a holder. They read the server's URL from
+// HOLDFAST_URL, because other users could see a password on the command line. A worker's stdin is
+// the file with the number. A worker writes one byte to stdout for each addition. The holder writes
+// one byte to stdout when it has the lock. After SIGTERM, each of them releases its lock and ends.
 
 namespace {
 
@@ -272,9 +271,8 @@ long read_number(const descriptor& file) {
     return std::strtol(text, nullptr, 10);
 }
 
-/// Receiver of the signals that ask the demo to end. Without this class, a signal would end this
-/// process at once. The kernel would then kill the processes that the demo has started, and the
-/// lock would stay held.
+/// Receives the signals that ask the demo to end. Without this class, a signal would end this
+/// process and its child processes at once, and the lock would stay held.
 class end_signals {
 public:
     /// Catches the signals, except those that were ignored at the start of this program.
@@ -285,7 +283,7 @@ public:
                 caught_.add(each);
     }
 
-    /// Waits for a signal. When it has arrived, the next signal ends this process at once.
+    /// Waits for the first signal. A second signal ends this process at once.
     asio::awaitable<void> arrival() {
         arrived_ = co_await caught_.async_wait(asio::use_awaitable);
         caught_.clear();
@@ -293,7 +291,7 @@ public:
 
     bool have_arrived() const noexcept { return arrived_.has_value(); }
 
-    /// Ends this process by the signal that has arrived. Does nothing if no signal has arrived.
+    /// Ends this process by the signal that has arrived, if there is one.
     void pass_on() const {
         if (arrived_)
             ::raise(*arrived_);
@@ -304,8 +302,8 @@ private:
     std::optional<int> arrived_{};
 };
 
-/// Time that the processes of the demo have, after a signal, to release the lock and to end. After
-/// this time the demo kills them, because the server may be unreachable.
+/// Time for the demo's processes to release the lock and to end after a signal. Then the demo kills
+/// them: their server may be unreachable.
 constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
@@ -414,7 +412,7 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // Close this copy of the pipe: otherwise the reader would never see the end of the pipe.
+        // Close this copy of the pipe's end, or the reader would never see the end of the data.
         ::close(reports.write.release());
         co_await until_first(wait_behind(holder, report), signals.arrival());
         if (!signals.have_arrived())
@@ -422,7 +420,7 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // Ignore the failure. The server cannot be reached, and the lock ends with its lease.
+            // Ignore that the server cannot be reached: the lock ends with its lease.
         }
         loop.stop(); // a request may still wait for its reply
     }
@@ -474,8 +472,7 @@ struct scene {
         co_await stop_requested({});
     }
 
-    /// Redraws the table with the remaining lease again and again, until the coroutine is
-    /// cancelled.
+    /// Redraws the table with the remaining lease until the coroutine is cancelled.
     asio::awaitable<void> watch(const holdfast::mutex& mine, pid_t holder) {
         if (!screen.is_live())
             co_await stop_requested({});
@@ -548,8 +545,8 @@ Exit status:
    69   the server cannot be reached, or refuses the request
 )";
 
-/// Chooses a lock name that no other run uses, and returns it. Takes and releases this lock once,
-/// to check that the server grants locks.
+/// Returns a lock name that no other run uses. Takes and releases this lock once, to check that the
+/// server grants locks.
 std::string try_server(const std::string& url) {
     holdfast::client home{reaching(url)};
     std::string name = "holdfast-demo:" + home.id().substr(0, 8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of `holdfast demo`: its output, its processes that add to a number with and without a lock,
-// and its waiter, which gets the lock after the holder was killed.
+// Parts of `holdfast demo`: its output, the processes that add to a number with and without a lock,
+// and the process that waits for the lock of a killed process.
 #pragma once
 
 #include "cli/terminal/output.hpp"
@@ -15,7 +15,7 @@
 namespace cli {
 
 /// Output of the demo. On a terminal with 80 columns or more, the output is *live*: tables are
-/// redrawn in place, with colours unless NO_COLOR is set. On any other output (a pipe, TERM=dumb),
+/// redrawn in place, with colours unless NO_COLOR is set. On any other output, for example a pipe,
 /// lines are only appended.
 class demo_screen {
 public:
@@ -24,8 +24,7 @@ public:
 
     bool is_live() const noexcept { return live_; }
 
-    /// Shows lines that replace the lines of the previous call. Call it only on a live screen (a
-    /// terminal whose tables are redrawn).
+    /// Draws the lines over the lines of the previous call. Call it only if the output is live.
     void show(const std::vector<std::string>& lines);
 
     /// Leaves the shown lines on the screen. The next lines are printed below them.
@@ -45,8 +44,8 @@ private:
     std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
 };
 
-/// Display of the workers' progress and of the number of lost additions. On a terminal, it redraws
-/// a table; on any other output, it prints a line after each quarter of the work.
+/// Shows how far each worker is, and how many additions were lost. On a terminal, it redraws a
+/// table; on any other output, it prints a line after each quarter of the work.
 class demo_board {
 public:
     demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);
@@ -94,9 +93,9 @@ struct counted {
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 /// Shows how a waiter gets the lock after the holder was killed. Starts a process that takes the
-/// lock with a short lease, waits for the lock, and kills the process. Returns the time from the
-/// kill until this process got the lock. Returns nothing if this process got the lock before the
-/// kill, which would be an error. Throws the errors of the store.
+/// lock with a short lease, kills this child, and waits for the lock. Returns the time from the
+/// kill until the lock was granted. Returns nothing if the lock was granted before the kill, which
+/// would be an error. Throws the errors of the store.
 std::optional<holdfast::duration> wait_behind_killed_holder(demo_screen&, const std::string& url,
                                                             const std::string& lock,
                                                             const inheritance&);

@@ -30,14 +30,15 @@ struct measurement {
     std::chrono::nanoseconds p50{}, p99{}; ///< time of one pair, including its wait for the lock
 };
 
-/// Takes and releases the lock once. If the server cannot be reached, the call fails at once; with
-/// `expects_failover`, it waits. Needs only the permissions that a lock needs.
+/// Takes and releases the lock once, to find errors before the measurement. If the server cannot be
+/// reached, the call throws at once, or waits if `expects_failover` is set. Needs only the
+/// permissions that a lock needs.
 void try_out(holdfast::client&, const std::string& name, bool expects_failover,
              std::optional<unsigned> replicas = {});
 
-/// Runs the workload and returns the result. Throws the first error of a lock. A release that is
-/// not confirmed in time is not an error: a failover may have begun, and the next pair of lock and
-/// unlock waits for the end of the failover. At the end, all locks are released.
+/// Runs the workload and returns the result. All locks are released at the end. Throws the first
+/// error of a lock. A release without a reply in time is no error, because a failover may have
+/// begun: the next lock() waits for its end.
 measurement measure(holdfast::client&, const workload&);
 
 } // namespace cli

@@ -40,8 +40,8 @@ namespace {
 
 constexpr std::size_t severity_width = 9, topic_width = 13;
 
-/// Prints the text, wrapped to the terminal's width. The first line begins at column `indent`,
-/// because the line already contains other text.
+/// Prints the text, wrapped to the terminal's width. The cursor is already at column `indent`, and
+/// the further lines begin there, too.
 void print_wrapped(const std::string& text, std::size_t indent) {
     constexpr std::size_t least = 30; // least width; a narrower terminal wraps the lines again
     const std::size_t columns = form_of(STDOUT_FILENO).columns;
@@ -192,8 +192,7 @@ int doctor(const inheritance& inherited, arguments all) {
     });
 }
 
-// `holdfast doctor` on a quorum: checks each server alone, and then checks whether all servers
-// together work as one lock.
+// `holdfast doctor` on a quorum: checks each server alone, and then takes one lock on all servers.
 
 namespace {
 
@@ -215,8 +214,8 @@ std::vector<diagnosis> examine_each(node_list& of, const std::string& name) {
     return all;
 }
 
-/// Waits until all nodes have replied or a timeout has passed, and returns the votes of the lock.
-/// The wait is needed because the lock is granted as soon as a majority has replied.
+/// Returns the votes of the lock after all nodes have replied, or after a timeout. A wait is
+/// needed, because the lock is granted as soon as a majority has replied.
 holdfast::quorum_votes votes_of_all(const holdfast::lease& held) {
     constexpr std::chrono::milliseconds timeout{1000}, look_again{10};
     const holdfast::time_point give_up_at = holdfast::boot_clock::now() + timeout;
@@ -242,8 +241,8 @@ finding words_on_votes(const holdfast::quorum_votes& votes) {
             std::string{remedy_for_votes}};
 }
 
-/// Makes a blocking call that takes the lock, and returns the text of its error. An asynchronous
-/// call would not do, because its error has a code but no text.
+/// Takes the lock with a blocking call, and returns the text of its error. (The error of an
+/// asynchronous call has a code, but no text.)
 std::string why_not(holdfast::quorum_mutex& lock) {
     try {
         if (lock.try_lock())

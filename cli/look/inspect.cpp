@@ -147,7 +147,7 @@ void print_lock(std::ostream& out, const lock_state& lock) {
 
 namespace {
 
-/// If the key can be a counter, prints the command that shows the state of the counter.
+/// If the key may be a counter, prints the command that shows the counter's state.
 void print_counter_hint(holdfast::client& home, const lock_state& found) {
     const possible_counters counters = possible_counters_of(home, found.name);
     if (counters.types.empty())

@@ -20,8 +20,8 @@ using holdfast::lock_owner;
 using holdfast::lock_waiter;
 using namespace std::chrono_literals;
 
-/// Parts of an owner's text `<uuid>:<number>`. A writer's text ends with `:write`, which is not in
-/// the parts.
+/// Parts of an owner's text `<uuid>:<number>`. A writer's text has `:write` at its end, which is
+/// left out.
 struct owner_parts {
     std::string client, number;
 };

@@ -23,8 +23,8 @@ std::string in_words(holdfast::duration);
 /// Returns the time in the format of `in_words`, or `-` if it is not known.
 std::string or_dash(const std::optional<holdfast::duration>&);
 
-/// Returns whether the lock ends with a session, as locks on ZooKeeper do. A client cannot find out
-/// how long another client's session will last.
+/// Returns whether the lock ends with its holder's session, as locks on ZooKeeper do. The remaining
+/// time of another client's session is not known.
 bool ends_with_session(const holdfast::lock_state&);
 
 /// Returns the remaining lease in the format of `in_words`. If the lease never expires, or ends
@@ -45,14 +45,15 @@ std::string owner_in_words(const holdfast::lock_owner&);
 /// in the queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
-/// Returns the greatest time for which an owner has had the lock. Empty: it is not known.
+/// Returns for how long the lock has been held, by the owner that has held it longest. The result
+/// is empty if it is not known.
 std::optional<holdfast::duration> longest_hold(const holdfast::lock_state&);
 
-/// Returns the greatest time for which a waiter has waited. Empty: it is not known.
+/// Returns for how long the longest waiter has waited. The result is empty if it is not known.
 std::optional<holdfast::duration> longest_wait(const holdfast::lock_state&);
 
-/// Returns the number of known waiters: those with an entry at the lock, and those that only their
-/// clients report.
+/// Returns the number of known waiters: those in the lock's queue on the server, and those that
+/// only their clients report.
 std::size_t waiter_count(const holdfast::lock_state&);
 
 /// Returns "lock", "fair lock" (if it has a queue), "read-write lock", "token lock" or "other".
@@ -68,21 +69,19 @@ std::string owners_in_words(const holdfast::lock_state&);
 /// Converts any bytes to a JSON string. Bytes that are not UTF-8 are replaced.
 boost::json::string text_in_json(std::string_view);
 
-/// Returns an object with the field `name`. If JSON cannot represent the name exactly, the field
-/// `name_hex` has its bytes.
+/// Returns an object with the field `name`. If the name is not valid UTF-8, the object also has the
+/// field `name_hex` with the exact bytes.
 boost::json::object named(std::string_view name);
 
 boost::json::object to_json(const holdfast::lock_state&);
 
-/// Returns the JSON of a lock that is free. The object has the same fields as the result of
-/// `to_json`, with null or an empty list as the value. `last_token` is the last token of a fenced
-/// lock, or 0.
+/// Returns the JSON of a free lock: the same fields as for a held lock, but null or empty.
+/// `last_token` is the last token of a fenced lock, or 0.
 boost::json::object free_in_json(std::string_view name, std::uint64_t last_token);
 
 boost::json::array texts_in_json(const std::vector<std::string>&);
 
-/// Adds the list of the cluster's servers that could not be asked to the JSON object. Adds nothing
-/// if the list is empty.
+/// Adds a list of the cluster's servers that could not be asked, unless the list is empty.
 void add_unreachable(boost::json::object&, const std::vector<std::string>& servers);
 
 /// Formats a date by RFC 3339, in UTC.

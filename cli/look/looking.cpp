@@ -96,7 +96,7 @@ possible_counters possible_counters_of(holdfast::client& home, const std::string
             if (kind == counter_kind::permits)
                 possible.number = found.value;
         } catch (const boost::system::system_error&) {
-            continue; // the name has another kind, or the store lacks this kind
+            continue; // the key has another type, or the store does not support this type
         }
     }
     return possible;
@@ -129,7 +129,7 @@ std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_t
 }
 
 bool take_away(holdfast::client& home, const std::string& name, const holdfast::lock_state& shown) {
-    if (shown.kind == holdfast::key_kind::other) // a string: see objection_to_taking_away()
+    if (shown.kind == holdfast::key_kind::other) // it is a string that may be removed
         return holdfast::token_mutex{home, {name}}.force_unlock();
     if (shown.owners.empty()) // the list of owners was too long for the reply
         return home.force_unlock(name);

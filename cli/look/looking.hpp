@@ -23,15 +23,13 @@ namespace cli {
 struct look_options {
     bool json = false;
     std::vector<std::string> urls{};
-    /// Name of a lock, or a pattern for names. If the user gave neither, it is the default of the
-    /// verb.
+    /// Name of a lock, or a pattern for names. Each verb has its own default, which applies if the
+    /// user gave no name.
     std::string name{};
     std::string server{}; ///< URL or URLs of the servers; set by `ask_server`
-    /// Longest time between two polls of a call that waits. If the URL sets this time, the value in
-    /// the URL is used instead.
+    /// Longest time between two polls of a waiting call. A value in the URL has priority.
     std::optional<holdfast::duration> asks_within{};
-    /// Longest time that a call waits for a server that cannot be reached. If the URL sets this
-    /// time, the value in the URL is used instead.
+    /// Longest time that a call waits for an unreachable server. A value in the URL has priority.
     std::optional<holdfast::duration> outage_within{};
 };
 
@@ -48,21 +46,20 @@ bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view
 /// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why the lock must not be removed, or an empty text if it may be removed. The text is the
-/// end of a sentence that begins with the lock's name. A key that looks like a token lock may be
-/// any value of another program, so it must not be removed unless `is_token` is set. With
-/// `is_token`, any string may be removed, because each program chooses the form of its tokens.
+/// Returns why `unlock` must not remove the key, or an empty text if it may. The text is the end of
+/// a sentence that begins with the lock's name. `is_token` means that the user said `--type token`:
+/// then any string may be removed. Without `is_token`, a string may not be removed, because it may
+/// be the data of another program.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
-/// Removes the lock from the holders that were shown to the user. A later holder keeps the lock. If
-/// several holders shared the lock, the removal succeeds if at least one of them still held it.
+/// Removes the lock if one of the holders in `shown` still holds it. So a later holder keeps the
+/// lock. Returns whether the lock was removed.
 bool take_away(holdfast::client&, const std::string& name, const holdfast::lock_state& shown);
 
 /// Types of counters that may have the name.
 struct possible_counters {
-    std::string types{}; ///< for --type: `permits`, or `permits|latch|semaphore`; empty: none
-    /// Value of the key, if it is a plain number whose counter type is uncertain. Empty if the type
-    /// is certain.
+    std::string types{}; ///< text for --type, for example `permits|latch`; empty if there is none
+    /// Value of the key, if it is a plain number that counters of several types may use.
     std::optional<std::int64_t> number{};
 };
 
@@ -73,16 +70,16 @@ possible_counters possible_counters_of(holdfast::client&, const std::string& nam
 /// belong to a counter, the message names the types for --type.
 std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 
-/// Shortens the wait for an unreachable server to `timeout` (the value of -w), if `timeout` is
-/// shorter than the usual wait.
+/// Makes calls wait at most for `timeout`, the value of -w, for an unreachable server. Does nothing
+/// if the usual wait is shorter.
 void limit_outage(look_options&, const std::optional<std::chrono::duration<double>>& timeout);
 
-/// Returns how long a waiting call continues to wait while its only server cannot be reached. Call
-/// it inside of `ask_server`.
+/// Returns how long a waiting call continues while its only server cannot be reached. Call it from
+/// the function that `ask_server` calls.
 holdfast::duration outage_timeout(const look_options&);
 
-/// Calls `ask` and returns its result. On a terminal, prints after a second that the verb waits for
-/// the server.
+/// Calls `ask` and returns its result. If the call takes longer than a second, prints on a terminal
+/// that the program waits for the server.
 template <typename Ask>
 auto answer_of_server(Ask ask) {
     std::optional<decltype(ask())> answer;
@@ -96,12 +93,12 @@ auto answer_of_server(Ask ask) {
 /// Writes all information about a lock, in lines for people. Control characters are replaced.
 void print_lock(std::ostream&, const holdfast::lock_state&);
 
-/// Prints a table of locks or counters on stdout. If names were cut, two names may look alike, so a
-/// message on stderr says how to see the whole names.
+/// Prints a table of locks or counters on stdout. If names had to be cut, prints on stderr how to
+/// see the whole names.
 void print_list(const table&);
 
-/// Returns the word that says what the server did in a message about a failed request, for example
-/// "refused".
+/// Returns a verb for a message about a failed request, for example "refused" in "the server
+/// refused".
 std::string what_server_did(const boost::system::error_code& failure);
 
 /// Connects to the server and calls `look(client)`. `look` prints the result and returns the exit

@@ -95,8 +95,7 @@ std::string since(const lock_state& lock) {
     return date_in_short(lock.owners.front().client->since);
 }
 
-/// Prints the URL of the server if stderr is a terminal, because an operator may use several
-/// servers. A script does not need the URL.
+/// Prints the URL of the server if stderr is a terminal: an operator may use several servers.
 void tell_server(const lock_list& all, const std::string& server) {
     if (::isatty(STDERR_FILENO) != 1)
         return;
@@ -110,8 +109,8 @@ bool has_times(const lock_list& all) {
         all.locks, [](const lock_state& each) { return longest_hold(each) || longest_wait(each); });
 }
 
-/// Prints the locks and the counters. The columns HELD and WAITED are left out if they would be
-/// empty, because a line of a terminal has little room.
+/// Prints the locks and the counters. To save space, leaves out the columns HELD and WAITED if they
+/// would be empty.
 void print_table(const lock_list& all, const known_counters& counted) {
     constexpr std::size_t name_least = 16, holder_least = 8;
     const bool with_times = has_times(all);
@@ -148,8 +147,7 @@ void print_names(const lock_list& all) {
         std::cout << (raw ? each.name : printable(each.name, each.name.size())) << '\n';
 }
 
-/// Returns the servers that could not be asked, from the list of locks or the list of counters. One
-/// of the two lists is enough, because locks and counters are on the same servers.
+/// Returns the servers that could not be asked for locks or for counters.
 const std::vector<std::string>& unreachable(const lock_list& all, const known_counters& counted) {
     return all.unreachable.empty() ? counted.unreachable : all.unreachable;
 }

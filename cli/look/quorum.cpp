@@ -19,8 +19,7 @@
 namespace cli {
 namespace {
 
-/// A quorum works without some of its nodes, so the verbs do not wait for a node that cannot be
-/// reached.
+/// Time to wait for an unreachable node: none, because a quorum works without some of its nodes.
 constexpr holdfast::duration no_wait{};
 
 } // namespace
@@ -161,8 +160,8 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Returns why the lock must not be removed from one of the nodes. Returns an empty text if the
-/// lock may be removed from all nodes.
+/// Returns why `unlock` must not remove the lock from a node. Returns an empty text if it may
+/// remove the lock from all nodes.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {
         const std::string objection =

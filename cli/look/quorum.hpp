@@ -26,7 +26,7 @@ struct node_state {
     std::optional<holdfast::lock_state> lock{}; ///< empty if the lock is free on this node
     /// Reason why the node could not be asked. Empty if the node replied.
     std::string failure{};
-    /// Whether a string of this name counts as a lock, because the user wrote `--type token`.
+    /// Whether a string at this name is shown as a lock. True if the user wrote `--type token`.
     bool strings_are_locks = false;
 
     bool is_held() const { return lock && lock->is_held && !is_something_else(); }
@@ -38,11 +38,11 @@ struct node_state {
 
 using node_list = std::list<node>;
 
-/// Connects to all nodes. `outage` is the longest time that a call waits for a node that cannot be
-/// reached. A value in the URL has priority. If both are missing, calls wait for the usual time.
+/// Connects to all nodes. `outage` is the longest time that a call waits for an unreachable node. A
+/// value in the URL has priority.
 node_list connect_all(const look_options&, std::optional<holdfast::duration> outage);
 
-/// Asks all nodes at the same time. So several unreachable nodes cost only one timeout.
+/// Asks all nodes at the same time, so that several unreachable nodes cost only one timeout.
 std::vector<node_state> inspect_all(node_list&, const std::string& name,
                                     bool strings_are_locks = false);
 
@@ -50,9 +50,9 @@ inline std::size_t majority_of(std::size_t nodes) {
     return nodes / 2 + 1;
 }
 
-/// Returns the exit status for these replies. `success`: so many nodes report the lock as held that
-/// no other client can get a majority. `unavailable`: fewer than a majority of the nodes replied.
-/// Otherwise the result is `is_free` or `no_lock`.
+/// Returns the exit status: `success` if a majority of the nodes report the lock as held, `no_lock`
+/// if a majority have a key that is not a lock. Otherwise `is_free`, or `unavailable` if too few
+/// nodes replied.
 int standing_of(const std::vector<node_state>&);
 
 /// Describes the replies as text: `held on 3 of 5 nodes`.
@@ -61,10 +61,10 @@ std::string standing_in_words(const std::vector<node_state>&);
 /// Returns the replies of the nodes as JSON.
 boost::json::array to_json(const std::vector<node_state>&);
 
-/// Returns the message of a failure without its error number.
+/// Returns the message of an error without its number.
 std::string failure_in_words(const boost::system::system_error&);
 
-/// Returns whether the user gave several servers. Sets `look_options::server`.
+/// Returns whether the user gave several servers. Stores them in `look_options::server`.
 bool asks_quorum(look_options&);
 
 // Implementations of the verbs for several servers. Each function returns the exit status.

@@ -111,8 +111,8 @@ void sort_by(top_order by, std::vector<lock_state>& locks) {
     });
 }
 
-/// Describes the holder. Several readers are counted, and the reader with the longest hold is
-/// named.
+/// Describes the holder. For several readers, gives their number and the reader with the longest
+/// hold.
 std::string holder_of(const lock_state& lock) {
     if (!lock.is_held)
         return "nobody";
@@ -157,7 +157,7 @@ lock_list ask_for_locks(holdfast::client& home, const std::string& server, const
     return found;
 }
 
-/// Returns the locks that are shown: their names contain the text, and they are sorted.
+/// Returns the locks to show, sorted. The user can type a text that their names must contain.
 std::vector<lock_state> shown_of(const lock_list& all, const top_options& how) {
     std::vector<lock_state> locks = all.locks;
     std::erase_if(
@@ -201,18 +201,18 @@ struct top_answer {
     std::string failure{};             ///< why there is no answer; empty: there is one
 };
 
-/// Asks the server on a thread of its own, so that keys work while the server does not reply. Has
-/// at most one question at a time. All functions are called by one thread.
+/// Sends questions to the server on its own thread, so that keys work while the server does not
+/// reply. There is at most one question at a time. Call the functions from one thread.
 class top_asker {
 public:
-    /// `ask` answers a question: for the lock with the name, or for the list if there is no name.
-    /// `done` is called on the asker's thread after each answer.
+    /// `ask(name)` returns the state of that lock, or the list of locks if `name` is empty. `done`
+    /// is called after each answer. Both run on the asker's thread.
     using asking = std::function<top_answer(const std::optional<std::string>& name)>;
     top_asker(asking ask, std::function<void()> done)
         : ask_{std::move(ask)}
         , done_{std::move(done)} {}
 
-    /// Asks, unless a question is open.
+    /// Sends a question, unless the previous question has no answer yet.
     void start(std::optional<std::string> name) {
         const std::scoped_lock guard{mutex_};
         if (asked_)
@@ -223,7 +223,7 @@ public:
         changed_.notify_one();
     }
 
-    /// Returns the answer, if there is a new one.
+    /// Returns the answer if it is new.
     std::optional<top_answer> take() {
         const std::scoped_lock guard{mutex_};
         if (answer_)
@@ -262,7 +262,7 @@ private:
     std::jthread thread_{[this](const std::stop_token& over) { run(over); }};
 };
 
-/// Divides the text into lines of at most `columns` columns. The further lines of a long line are
+/// Divides the text into lines of at most `columns` columns. If a line is too long, its rest is
 /// indented like the values of `print_lock`.
 std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t columns) {
     const std::string indentation(std::min<std::size_t>(11, columns / 2), ' ');
@@ -292,7 +292,7 @@ public:
         , server_{server}
         , how_{std::move(how)} {}
 
-    /// Ends an open question, because its thread must end.
+    /// Cancels an open question, so that the asker's thread can end.
     ~top_screen() {
         if (asker_.is_busy())
             home_.close();
@@ -322,7 +322,7 @@ public:
 
 private:
     static constexpr duration period = 1s;
-    /// Time after which the screen says that the server has not replied.
+    /// Time without a reply after which the screen says so.
     static constexpr duration silence_max = 2s;
     static constexpr std::size_t head_lines = 3; ///< lines above the first lock, with the titles
 
@@ -340,9 +340,9 @@ private:
     }
 
     void take(top_answer said) {
-        next_ = holdfast::boot_clock::now() + period; // so a slow server is asked less often
+        next_ = holdfast::boot_clock::now() + period; // a slow server is asked less often
         if (said.name != opened_)
-            asker_.start(opened_); // the user has opened or left a lock since the question
+            asker_.start(opened_); // the user has meanwhile opened or left a lock
         failure_ = std::move(said.failure);
         if (!failure_.empty())
             return;
@@ -517,7 +517,8 @@ private:
             ask_soon();
     }
 
-    /// Asks now. If a question is open, take() asks after its answer.
+    /// Asks the server now. If the previous question has no answer yet, take() asks after the
+    /// answer.
     void ask_soon() {
         asker_.start(opened_);
         next_ = holdfast::boot_clock::now() + period;
@@ -563,7 +564,7 @@ int top(const inheritance& inherited, arguments all) {
                   [&how](std::uint64_t number) { how.limit = static_cast<std::size_t>(number); });
     expect_number(expected, "--count", "--count", 1, 1'000'000'000,
                   [&how](std::uint64_t number) { how.count = static_cast<std::size_t>(number); });
-    given.name = "*"; // an empty text is refused as a name
+    given.name = "*"; // `parse_look` refuses an empty name
     if (!parse_look(expected, given, lock_word::optional, std::move(all), top_help))
         return success;
     how.by = order_in(by);
@@ -579,7 +580,7 @@ int top(const inheritance& inherited, arguments all) {
         if (full_screen::is_possible()) {
             const int by_signal = top_screen{home, given.server, how}.run(std::move(found));
             if (by_signal != 0)
-                ::raise(by_signal); // end as other verbs do
+                ::raise(by_signal); // end by the signal, as other verbs do
             return int{success};
         }
         const std::vector<lock_state> shown = shown_of(found, how);

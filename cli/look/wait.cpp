@@ -53,7 +53,7 @@ int wait(const inheritance& inherited, arguments all) {
     expect_time(expected, "-w,--wait", "-w", timeout);
     if (!parse_look(expected, given, lock_word::required, std::move(all), wait_help))
         return success;
-    // Poll every second, because some types of locks send no notification when they are released.
+    // Poll every second, because some kinds of locks send no notification of a release.
     given.asks_within = std::chrono::seconds{1};
     limit_outage(given, timeout);
     const auto most = timeout.value_or(std::chrono::duration<double>::max());
@@ -64,7 +64,7 @@ int wait(const inheritance& inherited, arguments all) {
         const holdfast::time_point start = holdfast::boot_clock::now();
         std::optional<holdfast::lock_state> found =
             answer_of_server([&] { return home.inspect(given.name); });
-        // The key is not a lock, so a wait for its release would never end.
+        // Do not wait for a key that is not a lock: nobody would release it.
         if (found && found->kind == holdfast::key_kind::other) {
             found->name = given.name; // without the prefix of the URL
             say(no_lock_in_words(home, *found));

@@ -15,8 +15,8 @@ namespace {
 
 using holdfast::metrics::collector;
 
-/// Settings of the collector. They keep the whole name of each lock, because a run has at most 64
-/// locks and one lock that consists of them.
+/// Settings of the collector. Each lock gets its own label. There are not too many: a run has at
+/// most 64 locks, and one lock that combines them.
 holdfast::metrics::options settings() {
     holdfast::metrics::options how;
     how.label = [](std::string_view name) { return std::string{name}; };

@@ -33,8 +33,8 @@ bool ignored(int signal) {
     return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Opens /dev/null for each standard descriptor that is closed. For example, if the program was
-/// started with a closed stdin, its first socket would otherwise become descriptor 0.
+/// Opens /dev/null for each standard descriptor that is closed. If stdin stayed closed, for
+/// example, the program's first socket would become descriptor 0.
 void open_standard_descriptors() {
     for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::dup(fd)) {
         if (fd > STDERR_FILENO) {
@@ -83,9 +83,9 @@ void inheritance::hand_on() const noexcept {
     ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
-    // Set close-on-exec for all descriptors that this program itself has opened: their numbers are
-    // between the numbers of the inherited descriptors. Do not close them, because one of them is
-    // the pipe that reports a failed exec.
+    // Set close-on-exec for all descriptors that this program itself has opened. Their numbers are
+    // the gaps between the inherited descriptors. Do not close them now: one of them is the pipe
+    // that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
         if (static_cast<unsigned>(fd) > first)
@@ -101,9 +101,9 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// All data that the child process needs until exec. The parent prepares the data, because the
-/// child may make only async-signal-safe calls: it shares the memory of this process, in which
-/// another thread may have locked any mutex.
+/// Data that the child process needs until exec. The parent prepares it, because the child may only
+/// make async-signal-safe calls: the child shares this process's memory, where another thread may
+/// have locked any mutex, for example of malloc().
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
@@ -116,9 +116,9 @@ struct plan {
 
 [[noreturn]] void become_command(const plan& how) noexcept {
     ::setpgid(0, 0);
-    // From now on, the kernel sends SIGKILL to this child when the thread that created it ends: the
-    // main thread of the parent. If that thread has ended before the call of prctl(), no signal
-    // comes. The child then already has another parent.
+    // From now on, the kernel sends SIGKILL to this child when the thread that created it ends. If
+    // that thread has ended before prctl(), the child has another parent already, and no signal
+    // comes.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != how.parent)
         ::_exit(signalled + SIGKILL);
@@ -143,9 +143,9 @@ int child(void* how) noexcept {
 /// a script has no `#!` line.
 constexpr std::size_t stack_size = 64UL * 1024;
 
-/// Creates the child process. As with vfork(), the memory is not copied, because the copy would
-/// cost more time than the exec. The calling thread pauses until the child has called exec.
-/// posix_spawn() works in the same way, but cannot do all steps of `become_command`.
+/// Creates the child process like vfork(): the memory is shared, because a copy would take longer
+/// than exec, and the calling thread pauses until the child has called exec. posix_spawn() does the
+/// same, but lacks some steps of `become_command`.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
     // Do not fill the stack with zeros, because only a few of its pages are used.
@@ -153,8 +153,8 @@ pid_t start_child(plan& how) {
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec of the child, and returns its errno, or 0 after success. A successful exec
-/// closes the pipe. After a failed exec, the child writes its errno to the pipe.
+/// Waits for the exec of the child. Returns 0 after success, which closes the pipe. Returns the
+/// errno of a failed exec, which the child writes to the pipe.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;
@@ -172,7 +172,7 @@ std::string_view name_in(std::string_view variable) {
     return variable.substr(0, variable.find('='));
 }
 
-/// Returns this process's environment, in which `variables` replace the variables of the same name.
+/// Returns this process's environment with the changes in `variables`.
 std::vector<char*> environment_with(const std::vector<std::string>& variables) {
     std::vector<char*> all;
     all.reserve(variables.size());
@@ -233,7 +233,7 @@ bool has_exited(pid_t id) {
 child_process::child_process(asio::io_context& loop, const inheritance& inherited,
                              const std::vector<std::string>& command, const child_settings& around)
     : id_{start(inherited, command, around)} {
-    // The process id still belongs to this child, because no other code reaps it.
+    // The process id still belongs to this child: nobody has reaped it.
     if (const int fd = open_pidfd(id_); fd >= 0)
         ended_.emplace(loop, fd);
 }

@@ -33,8 +33,8 @@ std::string proc_file(pid_t id, const char* name) {
     return "/proc/" + std::to_string(id) + "/" + name;
 }
 
-/// Returns the content of a file of the process in /proc. Returns an empty text if the process has
-/// ended. The process can end at any moment, even between the open and the read of the file.
+/// Returns the content of the file /proc/ID/NAME, or an empty text if the process has ended. It can
+/// end at any moment, even between the open and the read of the file.
 std::string text_of(pid_t id, const char* name) {
     return content_of(proc_file(id, name)).value_or("");
 }
@@ -66,8 +66,8 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal has an effect on the process. For example, WINCH does nothing by
-/// default.
+/// Returns whether the signal has an effect on the process. WINCH has one if the process handles
+/// it. Any other signal has one unless the process ignores it.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(id, "status");
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
@@ -175,8 +175,7 @@ using namespace std::chrono_literals;
 /// Time to wait for the end of killed processes.
 constexpr std::chrono::seconds kill_timeout{1};
 
-/// Time between two checks of the job's processes. The checks are needed only for a change that no
-/// SIGCHLD reports.
+/// Time between two checks of the job's processes. Most changes are noticed earlier by SIGCHLD.
 constexpr std::chrono::milliseconds look_at_others_every{500};
 constexpr std::chrono::milliseconds look_at_killed_every{5};
 
@@ -252,8 +251,8 @@ std::string seconds(duration length) {
     return text;
 }
 
-/// Waits until the remaining lease is not longer than `reserve`, because the command must end
-/// before the lease does. A renewal in the meantime makes the wait longer.
+/// Waits until the remaining lease is not longer than `reserve`. A renewal in the meantime makes
+/// the wait longer.
 asio::awaitable<void> reserve_is_reached(const holdfast::lease& held, duration reserve) {
     while (held.remaining() > reserve)
         co_await until_first(pause(held.remaining() - reserve), stop_requested(held.lost()));
@@ -312,8 +311,8 @@ asio::awaitable<void> guard(const holdfast::lease& held, const std::string& thin
 
 namespace {
 
-/// Time between two comparisons of the clocks. The comparison is needed because Asio's timers stop
-/// while the machine is suspended, but the clock of a lease continues.
+/// Longest time between two looks at the clock of the lease. This clock continues while the machine
+/// is suspended, but Asio's timers stop.
 constexpr std::chrono::seconds look_at_clock_every{10};
 
 asio::awaitable<void> clock_reaches(holdfast::time_point moment) {
@@ -387,8 +386,7 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // Remove the token of an outer lock. Otherwise the command would take it for the token of this
-    // lock.
+    // Remove the token of an outer lock, which the command would take for the token of this lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
         all.insert(all.end(), {token, tokens});
@@ -420,9 +418,8 @@ asio::awaitable<int> command_run::under(const holdfast::lease& held) {
     co_return stopped ? lock_lost : status;
 }
 
-/// Waits for the end of the job. If the command ends by itself, the job has ended, even if other
-/// processes are left. If a signal asked the command to end, or if the lock was lost, the job has
-/// ended only when the other processes have ended, too. Otherwise they would work without the lock.
+/// Waits for the end of the command. After a signal or the loss of the lock, also waits for the end
+/// of all processes that the command has started, because they would work without the lock.
 asio::awaitable<void> command_run::job_ends(running_job& started, const stop_reason& stopped,
                                             int& status) {
     co_await started.command_ended();
@@ -533,8 +530,7 @@ void command_run::remember_terminal() {
         settings_ = behind_->device.settings();
 }
 
-/// Gives the terminal to the command, if the shell's job is in the foreground. Does nothing if the
-/// shell has given the terminal to another job.
+/// Gives the terminal to the command, unless the shell has given it to another job.
 void command_run::give_terminal(const running_job& started) {
     if (!behind_->is_in_foreground())
         return;
@@ -551,9 +547,9 @@ bool command_run::take_terminal_back(const running_job& started) const {
     return true;
 }
 
-/// Restores the terminal's settings. A full-screen program that is killed leaves the terminal
-/// without echo and line editing. It may also have overwritten the message about the lost lock, so
-/// the message is printed again.
+/// Restores the terminal's settings, because a killed full-screen program leaves the terminal
+/// without echo and line editing. Prints the message about the lost lock again, because such a
+/// program may have overwritten it.
 void command_run::mend_terminal(const stop_reason& stopped) const {
     if (settings_)
         behind_->device.restore(*settings_);

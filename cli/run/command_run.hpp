@@ -30,33 +30,33 @@ namespace cli {
 /// All processes that the command has started, directly or indirectly (its descendants). They may
 /// be in another process group or session, and their parent may have ended.
 ///
-/// A private server that a `holdfast` command of the job has started does not belong to the job,
-/// because other programs use it, too.
+/// The list leaves out a private server that a `holdfast` command in the job has started, because
+/// other programs use it, too.
 class job_processes {
 public:
-    /// Makes this process the new parent of descendants whose parent ends. Children that existed
-    /// before this call are not part of the job. A process has such children if a shell became
-    /// `holdfast run` by exec.
+    /// Makes this process the new parent of descendants whose parent ends. Children that exist
+    /// already are not part of the job. (There are such children if a shell became `holdfast run`
+    /// by exec.)
     job_processes();
 
-    /// Reaps orphaned descendants that have exited. Stops when it finds `command` among them,
-    /// because other code reads the exit status of `command`.
+    /// Reaps descendants that have exited, until it finds `command`: other code must read the exit
+    /// status of `command`.
     void reap(pid_t command) const noexcept;
 
     /// Returns whether any process of the job except the command still runs.
     bool any_left(pid_t command) const;
 
-    /// Sends the signal to all processes of the job that are not in the command's group. A nested
-    /// `holdfast run` itself passes the signal on.
+    /// Sends the signal to all processes of the job outside of the command's group. A `holdfast
+    /// run` among them passes it on to its own job.
     void signal(int number, pid_t group) const;
 
     /// Sends SIGKILL to each process of the job.
     void kill() const;
 
-    /// Sends SIGTERM to orphaned processes (whose parent has ended) that did not get the signal
-    /// `heard`, or that ignore it. Each process gets SIGTERM only once. Call it after `heard` was
-    /// sent to the command's group and the command has ended. Processes with a living parent get no
-    /// signal, because a process should be stopped by its parent.
+    /// Sends SIGTERM to each orphaned process (its parent has ended) that did not get the signal
+    /// `heard` or ignores it. Each process gets SIGTERM only once. Processes with a living parent
+    /// get no signal: their parent should stop them. Call it after the signal `heard` has ended the
+    /// command.
     void tell_orphans(int heard, pid_t group);
 
 private:
@@ -86,15 +86,15 @@ public:
     /// Returns the process id of the command. It is also the id of the command's process group.
     pid_t id() const noexcept { return group_; }
 
-    /// Passes a signal on to the command's process group. If the command has ended, passes it on to
-    /// all remaining processes of the job.
+    /// Passes a signal on to the command's process group, or to all remaining processes of the job
+    /// if the command has ended.
     void pass(int signal);
 
     /// Sends the signal to the command and to all its descendants, even to stopped processes.
     void stop(int signal);
 
-    /// Sends SIGKILL to all processes of the job. If some processes remain, `others_ended` sends
-    /// SIGKILL to them again.
+    /// Sends SIGKILL to all processes of the job. Call `others_ended` afterwards: it repeats the
+    /// signal until no process is left.
     void kill();
 
     /// Reaps orphaned descendants that have exited. Call it after each SIGCHLD.
@@ -110,9 +110,9 @@ public:
     /// ended.
     int take_status();
 
-    /// Waits until no process of the job is left. After `kill`, it waits for one second at most,
-    /// because a process that hangs inside the kernel does not end. `heard` is the signal that has
-    /// ended the command. Processes that did not get `heard` get SIGTERM.
+    /// Waits until no process of the job is left, but at most for one second after `kill`: a
+    /// process that hangs inside the kernel does not end. `heard` is the signal that has ended the
+    /// command. Orphaned processes that did not get `heard` get SIGTERM.
     asio::awaitable<void> others_ended(std::optional<int> heard);
 
     /// Returns whether any process of the job except the command still runs.
@@ -131,33 +131,35 @@ private:
     std::optional<holdfast::time_point> killed_at_;
 };
 
-/// Why the command was stopped, for example `lock 'job' was lost`. Empty if it was not stopped.
+/// Reason for stopping the command, for example `lock 'job' was lost`. Empty if the command was not
+/// stopped.
 using stop_reason = std::optional<std::string>;
 
-/// Stops the job when its lock is in danger or lost. Also stops the job when the stop token
-/// `orphaned` reports that the front process, for which the shell waits, was killed. Prints the
-/// reason, and sets `stop_reason` when it begins to stop the job. Never returns.
+/// Stops the job when its lock is in danger (the lease could not be renewed for some time) or lost.
+/// Also stops the job when `orphaned` is requested: the process for which the shell waits was
+/// killed. Prints the reason and stores it in `stop_reason`. Never returns.
 ///
-///     danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends
-///     lost: refused     ──TERM──▶ a tenth of the lease later ──KILL
-///     orphaned          ──TERM──▶ `usual_grace` later ──KILL
+/// danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends lost: refused
+/// ──TERM──▶ a tenth of the lease later ──KILL orphaned ──TERM──▶ `usual_grace` later, or earlier
+/// as in danger ──KILL
 ///
-/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, `on_loss`
-/// can only shorten the time until KILL. After a loss, it can also lengthen this time, to at most
-/// half a lease. A renewal is refused a third of a lease after the last granted renewal, so the
-/// command still ends within that lease.
+/// `on_loss` can set another signal than TERM, and another time until KILL. In danger, the time can
+/// only become shorter. After a loss, it can also become longer, but at most half a lease: the
+/// server refuses a renewal a third of a lease after the last granted one, so KILL still comes
+/// within that lease.
 ///
-/// If the danger passes after TERM was sent, KILL follows only if `on_loss` sets a time. `thing`
-/// describes what is held (see `wanted_thing`).
+/// If a renewal succeeds after TERM was sent, KILL follows only if `on_loss` sets a time. `thing`
+/// names the lock in messages (see `wanted_thing`).
 asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, running_job&,
                             const on_loss&, const last_words&, std::stop_token orphaned,
                             stop_reason&);
 
 struct job;
 
-/// Holds and renews the lock until the given time. Returns earlier if a signal asks this process to
-/// end, if another program asks for the lock (the stop token `asked`), or if the lock is lost.
-/// Prints a message if the lock is lost. Ctrl-Z stops the shell's job, but not this process.
+/// Holds the lock until the given time. Returns earlier if a signal asks this process to end, if
+/// another program asks for the lock (`asked` is requested), or if the lock is lost. Prints a
+/// message if the lock is lost. Ctrl-Z stops the shell's job, but not this process, which must
+/// renew the lock.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,
                               holdfast::time_point until, signal_inbox&, const job* behind,
                               std::stop_token asked);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines for `holdfast run` that wait: for the first of several operations, for a request to
-// stop, or for a time.
+// Coroutines that wait for the first of several operations, for a stop token, or for a time.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -28,8 +27,8 @@ namespace cli {
 namespace asio = holdfast::asio;
 
 /// Runs all parts at the same time until the first part ends. Then cancels the other parts and
-/// waits for their end. If the first part ended with an exception, throws this exception. (Asio's
-/// `||` would continue to wait after an exception.)
+/// waits for their end. If the first part ended with an exception, throws it. (Asio's operator `||`
+/// would continue to wait for a part without an exception.)
 template <typename... Parts>
 asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;
@@ -46,8 +45,8 @@ asio::awaitable<void> until_first(Parts... parts) {
         std::rethrow_exception(thrown);
 }
 
-/// Waits until the stop of a stop token is requested. The stop must be requested on this executor's
-/// thread, as is the case for the stop tokens of a lease.
+/// Waits until a stop is requested through the token. Request the stop on this executor's thread,
+/// as a lease does.
 inline asio::awaitable<void> stop_requested(std::stop_token token) {
     using timer = asio::steady_timer;
     timer bell{co_await asio::this_coro::executor, timer::time_point::max()};
@@ -61,8 +60,8 @@ inline asio::awaitable<void> stop_requested(std::stop_token token) {
 }
 
 /// Runs `work`, which cannot be cancelled, and returns its result. If this coroutine is cancelled,
-/// it ends at once; `work` then continues, and its result is dropped. So `work` must not refer to
-/// local variables of the caller. `T` must have a default constructor.
+/// it ends at once, but `work` continues without it. So `work` must not refer to local variables of
+/// the caller. `T` must have a default constructor.
 template <typename T>
 asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     using timer = asio::steady_timer;
@@ -87,8 +86,7 @@ asio::awaitable<T> abandonable(asio::awaitable<T> work) {
     co_return std::move(*got->value);
 }
 
-/// Runs `work`, and then returns true. The result is needed because `abandonable` requires an
-/// operation with a result.
+/// Runs `work`, and then returns true, because `abandonable` needs an operation with a result.
 inline asio::awaitable<bool> true_after(asio::awaitable<void> work) {
     co_await std::move(work);
     co_return true;

@@ -22,8 +22,8 @@ namespace cli {
 
 namespace {
 
-/// Guard that blocks SIGTTOU. Without it, a background process that changes the terminal would be
-/// stopped.
+/// Guard that blocks SIGTTOU. Without it, the kernel would stop a background process that changes
+/// the terminal.
 class without_sigttou {
 public:
     without_sigttou() noexcept {
@@ -77,8 +77,7 @@ bool controlling_terminal::is_stdin() noexcept {
 
 namespace {
 
-/// Returns the signal (RTMIN+3) that a container runtime sends to systemd in a container to stop
-/// it.
+/// Returns RTMIN+3. Container runtimes send this signal to a systemd in the container to stop it.
 int halt_of_systemd() {
     return SIGRTMIN + 3;
 }
@@ -95,10 +94,10 @@ sigset_t block_signals_of_job(const inheritance& inherited) {
     ::sigemptyset(&taken);
     for (int signal = 1; signal <= SIGRTMAX; ++signal)
         if (can_be_taken(signal, inherited))
-            ::sigaddset(&taken, signal); // fails for signals that the C library itself uses
+            ::sigaddset(&taken, signal); // fails for signals that the C library uses internally
     ::pthread_sigmask(SIG_BLOCK, &taken, nullptr);
     if (!inherited.ignores(SIGPIPE))
-        ::signal(SIGPIPE, SIG_DFL); // an ignored signal would be dropped before it can be read
+        ::signal(SIGPIPE, SIG_DFL); // the kernel drops ignored signals
     return taken;
 }
 
@@ -217,16 +216,16 @@ private:
         return signalled + WTERMSIG(how);
     }
 
-    /// Sends the signal to the whole job of the shell (a script, the other parts of a pipe),
-    /// because the terminal has sent the signal only to the command's group.
+    /// Ends the shell's whole job (a script, other commands of a pipe) by the signal. The terminal
+    /// has sent the signal only to the command's group.
     void end_job(int signal) const {
         if (::sigismember(&had_, signal) == 0)
             ::kill(0, signal);
         die_of(signal);
     }
 
-    /// Stops the whole job, as the terminal does at Ctrl-Z. If there is no shell that could
-    /// continue the job, the kernel does not stop it.
+    /// Stops the whole job, as the terminal does at Ctrl-Z. Without a shell that could continue the
+    /// job, the kernel ignores the signal.
     void stop() const {
         const sigset_t stopping = set_of({SIGTSTP});
         ::kill(0, SIGTSTP);
@@ -237,12 +236,12 @@ private:
 
     const pid_t worker_;
     const sigset_t heard_;
-    sigset_t had_; ///< signals that were sent to this process, and so to the whole job
+    sigset_t had_; ///< signals that this process got, and with it the whole job
 };
 
 [[noreturn]] void be_worker(job behind, const std::function<int(const job*)>& work) {
-    // If the front process is killed, the kernel sends this signal to the worker, which then ends
-    // the job properly; see `front_is_gone`.
+    // If the front process is killed, the kernel sends SIGTERM to this worker, which then ends the
+    // job; see `front_is_gone`.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (behind.front_is_gone())
         ::_exit(signalled + SIGKILL); // the front has ended before the call of prctl()
@@ -269,7 +268,7 @@ int work_behind_job(const inheritance& inherited, const std::function<int(const 
     std::optional<controlling_terminal> device = controlling_terminal::open();
     if (!device)
         return work(nullptr);
-    // Block the signals here, before the worker is created. The worker unblocks them itself.
+    // Block the signals before fork, so that none is lost.
     const sigset_t heard = block_signals_of_job(inherited);
 
     job behind{std::move(*device), ::getpid(), ::getpgrp()};

@@ -54,10 +54,9 @@ private:
 
 class inheritance;
 
-/// Blocks all signals that can be blocked, except the ignored signals, TTIN and TTOU. Returns the
-/// set of blocked signals. Read the blocked signals with signalfd() or sigwaitinfo(). The signals
-/// are blocked because the default action of most of them would kill only this process. The command
-/// would then continue without a renewed lock, and the lock would stay held until its lease ends.
+/// Blocks all signals that can be blocked, except ignored signals, TTIN and TTOU. Returns the
+/// blocked signals, for signalfd() or sigwaitinfo(). An unblocked signal would kill only this
+/// process: the command would continue while nobody renews its lock.
 ///
 /// The set includes SIGPIPE, unless SIGPIPE was ignored at the start. A write of this process to a
 /// closed pipe also raises SIGPIPE; see `is_own_pipe`.
@@ -89,12 +88,12 @@ public:
     signal_inbox(asio::io_context&, const inheritance&);
     signal_inbox(const signal_inbox&) = delete;
 
-    /// Waits until a signal can be read, but does not read it. So no signal is lost if the wait is
-    /// cancelled.
+    /// Waits until a signal can be read with take(). Does not read the signal, so that a cancelled
+    /// wait loses no signal.
     asio::awaitable<void> arrival();
     [[nodiscard]] std::optional<int> take();
 
-    /// Unblocks the signals, so that the next Ctrl-C ends the program.
+    /// Unblocks the signals, so that the next Ctrl-C ends this program at once.
     void let_through();
 
 private:
@@ -102,8 +101,8 @@ private:
     asio::posix::stream_descriptor descriptor_;
 };
 
-/// Access of the worker process to the shell's job, which consists of the front process and the
-/// worker.
+/// The shell's job, as the worker process sees it. The job consists of the front process, for which
+/// the shell waits, and the worker, which renews the lock.
 struct job {
     controlling_terminal device;
     pid_t front; ///< the process that the shell waits for
@@ -111,12 +110,12 @@ struct job {
 
     bool is_in_foreground() const noexcept { return device.foreground() == group; }
 
-    /// Returns whether the front process (for which the shell waits) was killed. Call it in the
-    /// worker, which gets SIGTERM when the front process is killed.
+    /// Returns whether the front process was killed. Call it in the worker when the worker gets
+    /// SIGTERM: the kernel sends this signal when the front process ends.
     bool front_is_gone() const noexcept;
 
-    /// Stops the job, as Ctrl-Z does. Call it in the worker (the process that renews the lock). The
-    /// worker gets a SIGCONT when the shell continues the job.
+    /// Stops the front process, so that the shell sees a stopped job, as after Ctrl-Z. Call it in
+    /// the worker. The worker gets SIGCONT when the shell continues the job.
     void stop() const noexcept;
 };
 
@@ -131,12 +130,12 @@ struct job {
 /// process stops, and the worker continues. The front process passes every signal on to the worker.
 /// If the front process is killed, the worker ends the job properly and then exits.
 ///
-/// Without a terminal there is no Ctrl-Z, so `work` runs in this process, without a job. Call it
-/// while the process has only one thread.
+/// Without a terminal there is no Ctrl-Z, so `work` runs in this process, and its argument is null.
+/// Call the function while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// If the signal is SIGINT or SIGQUIT, ends the worker, and with it the whole job, by this signal.
-/// A shell script can then see that the user pressed Ctrl-C. Call the function in a worker.
+/// Ends the worker, and with it the whole job, by the signal if it is SIGINT or SIGQUIT. So a shell
+/// script sees that the user pressed Ctrl-C. Call it in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -38,8 +38,8 @@ struct named_signal {
     int number;
 };
 
-/// Signals that ask or force a program to end. A user cannot choose other signals. For example,
-/// STOP would only hide the loss from the command.
+/// Signals that a user can choose for --on-loss: they ask or force a program to end. STOP, for
+/// example, would only hide the loss from the command.
 constexpr std::array<named_signal, 8> ending_signals{{
     {"TERM", SIGTERM},
     {"INT", SIGINT},
@@ -84,9 +84,8 @@ on_loss parse_on_loss(const std::string& option, std::string_view text) {
 
 namespace {
 
-/// Maximum size of the list of outer locks, in bytes. A longer list is cut: it keeps the innermost
-/// locks. The limit is needed because one environment string may have at most 128 KiB, and the name
-/// of one lock may have 64 KiB.
+/// Maximum size of the list of outer locks, in bytes. A longer list keeps the innermost locks only.
+/// Linux allows 128 KiB for an environment string, and a lock's name can have 64 KiB.
 constexpr std::size_t list_bytes_max = 32'768;
 
 std::string variable(const char* name) {
@@ -149,13 +148,12 @@ namespace {
 
 using holdfast::error_code;
 
-/// Returns the label of the client, which `holdfast ls` shows. It is the name of the command
-/// without its directory.
+/// Returns the label of the client, for `holdfast ls`: the command's name without its directory.
 std::string label_of(const std::string& command) {
     return command.substr(command.rfind('/') + 1);
 }
 
-/// Shortest time that a run with -w waits for a reply of the server. It is the default of
+/// Time that a run waits for the server's first reply even if -w is shorter. Equals the default of
 /// `connect_timeout`.
 constexpr std::chrono::seconds first_answer_timeout{2};
 /// Extra time after the end of -w for a reply that is already on its way.
@@ -218,7 +216,7 @@ private:
         if (wanted_.lease && keeps_sessions(url))
             how.lease_time = length_of(*wanted_.lease);
         how.label = label_of(wanted_.command.front());
-        how.close_timeout = std::chrono::seconds{1}; // the release has a timeout of its own
+        how.close_timeout = std::chrono::seconds{1}; // the release before it has its own timeout
         how.observer = observer_;
         return how;
     }
@@ -270,7 +268,7 @@ private:
         std::optional<int> signal;
         co_await until_first(acquire(held), ending_signal(signal));
         if (!signal)
-            signal = take_ending_signal(); // this signal arrived at the same time as the lock
+            signal = take_ending_signal(); // a signal may have arrived together with the lock
         interrupted_by_ = signal;
         if (signal)
             signals_.let_through(); // a second signal ends this process at once
@@ -318,9 +316,9 @@ private:
             report.granted(held->fencing_token());
     }
 
-    /// Throws `unreachable` a short time after the end of -w, because a client whose server does
-    /// not reply would wait for the timeout of its request. If the server replies, the wait ends
-    /// before. With -n, and on a quorum, only the timeouts of the requests limit the wait.
+    /// Throws `unreachable` a short time after the end of -w. If the server replies, the wait for
+    /// the lock ends before. If it does not, the client itself would wait longer, for the timeout
+    /// of its request. Never throws with -n or on a quorum.
     asio::awaitable<void> fail_without_answer() {
         const holdfast::duration timeout = length_of(wanted_.timeout);
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)
@@ -328,15 +326,15 @@ private:
         const holdfast::duration limit =
             std::max<holdfast::duration>(timeout, first_answer_timeout);
         co_await pause(limit);
-        // Wait in a second pause, and not in one long pause: if the run was stopped by Ctrl-Z, the
-        // whole time may have passed when the run continues.
+        // Wait in two pauses: after Ctrl-Z and fg, the first pause may be over at once, and the
+        // server still needs time for a reply.
         co_await pause(reply_margin);
         throw boost::system::system_error{make_error_code(holdfast::errc::unreachable),
                                           "no answer within " + in_words(limit + reply_margin)};
     }
 
-    /// Takes the lock, a slot (--slots), or a start (--rate). For a start, `held` stays empty,
-    /// because a start is not held and cannot be lost.
+    /// Takes the lock, a slot (--slots), or a start (--rate). A start is not held and cannot be
+    /// lost, so its lease is an empty `lease` object.
     asio::awaitable<void> take(std::optional<holdfast::lease>& held) {
         if (wanted_.rate) {
             const bool may_start = co_await draw_start(homes_.front(), wanted_);
@@ -350,8 +348,8 @@ private:
         }
     }
 
-    /// Returns the next pending signal that ends the wait, or nothing. It is used while no command
-    /// runs, so only this process must stop at Ctrl-Z.
+    /// Returns the next pending signal that ends the wait, or nothing. At Ctrl-Z, stops this
+    /// process, because no command runs yet.
     std::optional<int> take_ending_signal() {
         while (const std::optional<int> next = signals_.take()) {
             if (*next == SIGTSTP)
@@ -379,16 +377,14 @@ private:
             say("cannot run '" + printable(wanted_.command.front()) +
                 "': " + std::strerror(failure.error));
             status = failure.error == ENOENT ? not_found : cannot_execute;
-            // The system could not create a process or a descriptor. Release the lock before the
-            // run ends.
+            // The system could not create a process or a descriptor. The lock is released below.
         } catch (const std::system_error& failure) {
             say(failure.what());
             status = system_error;
         }
         if (wanted_.rate)
             co_return status;
-        // Do not report the loss here if the lock was lost during --hold-for, because that loss was
-        // reported before.
+        // A loss during --hold-for has been reported already.
         const bool lost_later = hold_ended_ && held.lost().stop_requested();
         error_code outcome;
         co_await held.async_unlock(asio::redirect_error(asio::use_awaitable, outcome));
@@ -411,8 +407,8 @@ private:
         const holdfast::duration left = until - holdfast::boot_clock::now();
         if (left <= holdfast::duration::zero())
             co_return;
-        // Check the lock now, when the command has ended. If a loss were noticed only later, nobody
-        // could know whether the command was still running when the lock was lost.
+        // Ask the server now whether the lock is still held. A later reply could not tell whether
+        // the command still ran when the lock was lost.
         error_code ignored;
         const holdfast::lease_time no_longer{std::chrono::milliseconds{1}};
         co_await held.async_extend(no_longer, asio::redirect_error(asio::use_awaitable, ignored));
@@ -436,8 +432,7 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// Whether --hold-for has ended, because its time has passed, a signal has arrived, or the lock
-    /// was lost.
+    /// Whether --hold-for has ended: after its time, by a signal, or by the loss of the lock.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };

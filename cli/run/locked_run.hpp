@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One `holdfast run`, from the lock to the exit status. Also its options, the reaction to a lost
-// lock, and the locks of outer `holdfast run` commands.
+// A whole `holdfast run`: takes the lock, runs the command, releases the lock. Also the options of
+// the run, and the locks of outer `holdfast run` commands.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -26,20 +26,19 @@ struct on_loss {
     std::optional<std::chrono::duration<double>> grace{};
 };
 
-/// Default time from TERM to KILL for a job that is told to end while it still has its lock.
+/// Default time from TERM to KILL for a job that must end while it still has its lock.
 inline constexpr std::chrono::seconds usual_grace{10};
 
-/// Returns the time until KILL that the user gave, at most one day. The result is empty if the user
-/// gave no time.
+/// Returns the time until KILL, at most one day. The result is empty if the user gave no time.
 std::optional<holdfast::duration> grace_of(const on_loss&);
 
 /// Parses `SIGNAL[:GRACE]`, for example `INT`, `SIGTERM:5s` or `15:0`. Throws `usage_error` with
 /// the name of the option and the allowed values in its message.
 on_loss parse_on_loss(const std::string& option, std::string_view text);
 
-/// Locks of outer `holdfast run` commands: commands that have started this command, directly or
-/// indirectly. If this command requested one of these locks again, it would wait for a command that
-/// waits for this command.
+/// Locks of outer `holdfast run` commands, which have started this command directly or indirectly.
+/// This command must not request such a lock: it would wait for the outer command, which waits for
+/// this command.
 ///
 ///     HOLDFAST_LOCK   the name of the innermost lock, unchanged
 ///     HOLDFAST_LOCKS  all locks on HOLDFAST_URL's server, one per line, the outermost first;
@@ -77,16 +76,14 @@ struct locked_run {
     std::chrono::duration<double> timeout;
     holdfast::lock_kind kind; ///< plain, spin, fair, fenced, read, write; permit for `slots`
     std::optional<std::uint32_t> slots;
-    std::optional<holdfast::rate> rate; ///< if set, no lock is held and `kind` is not used
-    /// Kind of the fencing tokens (counted or dated). The command gets its token in the
-    /// environment.
+    std::optional<holdfast::rate> rate; ///< if set, the run takes a start of this rate, and no lock
+    /// Kind of the fencing tokens (counted or dated).
     holdfast::fencing numbers;
     /// Number of replicas that must confirm the lock. If empty, the number in the URL applies.
     std::optional<unsigned> replicas;
     on_loss loss;
-    /// Signal for the command if another program asks for the lock (`holdfast ask`), and the time
-    /// until KILL. If the time is empty, the command may go on. If the whole field is empty,
-    /// requests for the lock are ignored.
+    /// Signal for the command if another program asks for the lock with `holdfast ask`. If a time
+    /// is set, KILL follows after this time. If the field is empty, such requests are ignored.
     std::optional<on_loss> ask;
     std::optional<std::string> metrics_textfile; ///< path of the file for the run's metrics
     int busy_status;
@@ -96,8 +93,8 @@ struct locked_run {
 /// Returns the name of the lock for messages. If the run takes several locks, their names are
 /// joined by " + ".
 std::string title_of(const locked_run&);
-/// Describes the thing for which the run waits, for use in messages: `lock 'x'`, `a slot of 'x'`,
-/// `the rate of 'x'`.
+/// Returns what the run waits for, in the form for messages: `lock 'x'`, `a slot of 'x'` or `the
+/// rate of 'x'`.
 std::string wanted_thing(const locked_run&, std::size_t longest);
 
 /// Takes the lock, runs the command, and releases the lock. Returns the exit status.

@@ -101,8 +101,8 @@ namespace {
 using holdfast::counter_kind;
 using holdfast::counter_state;
 
-/// Maximum number of attempts to set the counter and read it. More than one attempt may be needed,
-/// because another client may delete the counter after it was set.
+/// Maximum number of attempts to set the counter and read it. Another client may delete the counter
+/// between the two requests.
 constexpr int settings_max = 3;
 
 std::string told_of(const holdfast::rate& how) {
@@ -124,24 +124,23 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns whether the server has lost the set of slot holders, through an eviction or a program
-/// that deletes keys. In this case, no slot is held and no slot is free, and the slots of the lost
-/// holders will never be given back.
+/// Returns whether the server has lost the set of slot holders, for example by an eviction. Then no
+/// slot is held, but none is free, and no holder will ever give one back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
 
-/// Records on the private server that this command has set the counter. Does not do so if another
-/// program has set a counter of the same name, because that program may rely on its counter.
+/// Records on the private server that `holdfast run` has created this counter and can create it
+/// again. Do not call it for the counter of another program, which may rely on it.
 void remember_counter(const locked_run& wanted) {
     if (is_private_server(wanted.url))
         remember_counter_of_run(wanted.name);
 }
 
-/// Returns the result of `asking`. After a refusal, repeats the request as the blocking call
-/// `ask_again(client)`, because only the exception of a blocking call contains the server's reason
-/// for the refusal. The repeated request uses another client, because the first client cannot make
-/// a blocking call on the thread of its executor.
+/// Returns the result of `asking`. If the server refuses the request, repeats it as the blocking
+/// call `ask_again(client)`: only the exception of a blocking call contains the server's reason.
+/// The repetition needs another client, because a client cannot block the thread of its own
+/// executor.
 template <typename T, typename Blocking>
 asio::awaitable<T> with_reason(asio::awaitable<T> asking, const locked_run& wanted,
                                Blocking ask_again) {
@@ -184,10 +183,9 @@ asio::awaitable<void> look_at_counter(holdfast::client& home, const locked_run& 
     has_answered = true;
 }
 
-/// With -n or -w, asks the server for the counter before the counter is set. Repeats this query
-/// until the server replies, and throws if the timeout ends before. The query is needed because the
-/// client would repeat a change of the counter after the timeout, and the close of the client would
-/// wait for this change.
+/// With -n or -w, repeats a query for the counter until the server replies, and throws if the
+/// timeout ends before. Call it before the counter is set: a client repeats a change for longer
+/// than -w, and its close waits for the change.
 asio::awaitable<void> until_server_answers(holdfast::client& home, const locked_run& wanted,
                                            holdfast::time_point began) {
     if (wanted.timeout == std::chrono::duration<double>::max())
@@ -331,14 +329,14 @@ holdfast::rate parse_rate(const std::string& text) {
 
 namespace {
 
-/// Returns whether anything but a number is known about the owner. A holdfast client without client
-/// information is known only by its number.
+/// Returns whether more than a number is known about the owner. A holdfast client without client
+/// information has only a number.
 bool is_known(const holdfast::lock_owner& owner) {
     return owner.client || !owner.is_holdfast;
 }
 
-/// Returns false if the waiter's entry in the queue has certainly expired. Otherwise returns true,
-/// also if the server does not report how long the entry lasts.
+/// Returns false if the waiter's entry in the queue has expired. Returns true if the server does
+/// not report how long the entry lasts.
 bool still_waits(const holdfast::lock_waiter& waits) {
     return !waits.remaining || *waits.remaining > holdfast::duration::zero();
 }
@@ -387,8 +385,7 @@ asio::awaitable<void> refuse_if_another(holdfast::client& home, std::string name
 }
 
 asio::awaitable<void> refuse_if_any_is_another(clients& homes, const locked_run& wanted) {
-    // Do not check a quorum or a counter, because there the server itself refuses a key of another
-    // type.
+    // A quorum or a counter needs no check: the server itself refuses a key of the wrong type.
     if (homes.size() > 1 || is_counted(wanted))
         co_return;
     co_await refuse_if_another(homes.front(), wanted.name, wanted.kind);
@@ -441,7 +438,7 @@ bool wait_report::may_draw() const {
 }
 
 asio::awaitable<void> wait_report::tell() {
-    // Wait before the first message, because most waits end soon and need no message.
+    // Most waits end soon and need no message.
     co_await pause(wanted_.verbose ? 100ms : 700ms);
     if (may_draw())
         show({}); // the server may take long to say who holds it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that `holdfast run` needs before its command starts: they wait for a lock, a slot or a
-// start, describe the holder of the lock, and report the wait.
+// Functions of `holdfast run` that wait for the lock before the command starts, and tell the user
+// who holds the lock. With --slots they wait for a slot; with --rate, for a start.
 #pragma once
 
 #include "cli/run/coroutines.hpp"
@@ -53,15 +53,15 @@ private:
 
 namespace asio = holdfast::asio;
 
-/// Exception: the counter exists, but with another number of slots or another rate than the user
-/// requested. `told` is a text that contains both values.
+/// Exception: the counter exists, but has another number of slots, or another rate, than the user
+/// requested. `told` is a message with both values.
 struct another_number {
     std::string told;
 };
 
-/// Takes one slot. If the semaphore of the slots does not exist, creates it with `wanted.slots`
-/// slots. Returns nothing if no slot became free before the timeout. Throws `another_number`, and
-/// the errors of the store.
+/// Takes one slot. Creates the semaphore with `wanted.slots` permits if it does not exist. Returns
+/// nothing if no slot became free before the timeout. Throws `another_number`, and the errors of
+/// the store.
 asio::awaitable<std::optional<holdfast::lease>> take_slot(holdfast::client&,
                                                           const locked_run& wanted);
 
@@ -79,9 +79,8 @@ holdfast::rate parse_rate(const std::string& text);
 /// Length of the description of a holder.
 enum class wording { brief, full };
 
-/// Describes the holder of the lock: `held by ...`. If nothing is known about the holder, describes
-/// only the remaining lease. Returns an empty text if the lock is free. Throws the errors of the
-/// store.
+/// Describes the holder of the lock: `held by ...`. If the holder is not known, describes only the
+/// remaining lease. Returns an empty text if the lock is free. Throws the errors of the store.
 asio::awaitable<std::string> who_holds(holdfast::client&, std::string lock, wording);
 
 /// Exception: a key with the lock's name exists, but is not a lock. `type` is its Redis type.
@@ -89,9 +88,9 @@ struct not_a_lock {
     std::string type;
 };
 
-/// Exception: the user wants an exclusive lock, but the name belongs to a lock that can be shared,
-/// or the reverse. The two kinds do not exclude one another reliably, and a release of one kind
-/// does not wake waiters of the other kind.
+/// Exception: the user wants an exclusive lock, but the name belongs to a shared lock (read and
+/// write), or the reverse. Both could be held at the same time, and a release of one does not wake
+/// waiters of the other.
 struct kept_to_share {};
 
 /// Returns whether this kind of lock uses the same keys as the locks that can be shared.
@@ -99,29 +98,29 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
     return kind == holdfast::lock_kind::read || kind == holdfast::lock_kind::write;
 }
 
-/// Throws `not_a_lock` if the key is not a lock, because a wait for its release would never end.
-/// Throws `kept_to_share` if the key belongs to a lock of the other kind. Does nothing if the key
-/// fits, or if this user may not read it.
+/// Throws `not_a_lock` if the key is not a lock, because nobody would release it. Throws
+/// `kept_to_share` if the key belongs to the other kind of lock. Does nothing if this user may not
+/// read the key.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. On a quorum, a node that
-/// has such a key gives no vote. If too many nodes have such a key, the lock fails with an error.
+/// Calls `refuse_if_another` for each wanted lock, but not on a quorum: there, a node with an unfit
+/// key only gives no vote, and the lock fails if too many nodes have one.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
-/// Describes the holder of the lock. If the user wants several locks, describes the holder of the
-/// first lock that is held, with the name of this lock. On a quorum, asks the first node that can
-/// be reached.
+/// Describes the holder of the lock. If the run wants several locks, names the first held lock and
+/// describes its holder. On a quorum, asks the first node that can be reached.
 asio::awaitable<std::string> who_holds_one(clients&, const locked_run&, wording);
 
 struct job;
 
-/// Messages on stderr about the wait for a lock. If stderr is a terminal and the job is in the
-/// foreground, one line is updated in place. On other outputs, `-v` prints a line that stays.
-/// Without `-v`, a message is printed only if the wait would never end.
+/// Messages on stderr about the wait for a lock. On a terminal, while the job is in the foreground,
+/// one line is updated in place. On other outputs, `-v` prints a line once. Without `-v`, only a
+/// wait that would never end is reported.
 class wait_report {
 public:
-    /// Creates the report. `behind` is the shell's job of this run, or null. `held_around`: an
-    /// outer `holdfast run` holds the lock and waits for this process to end.
+    /// Creates the report. `behind` is the shell's job of this run, or null. `held_around` says
+    /// that an outer `holdfast run` holds the lock: it waits for this process, so the wait would
+    /// never end.
     wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the updated line

@@ -25,7 +25,7 @@ namespace {
 
 #ifdef HOLDFAST_METRICS_MODULE
 
-/// Folders in which the module is searched, relative to the folder of this program.
+/// Folders that may contain the module, relative to this program's folder.
 constexpr std::array module_folders{HOLDFAST_METRICS_FOLDERS};
 
 /// Loads the metrics module and creates its observer. Returns null if this fails; `reasons` then
@@ -58,7 +58,8 @@ run_metrics* load(std::string& reasons) {
     throw std::system_error{errno, std::generic_category()};
 }
 
-/// Throws if a rename would replace something else than a regular file, for example /dev/stdout.
+/// Throws if the path exists and is not a regular file, for example /dev/stdout. The rename would
+/// replace it.
 void check_replaces_file(const std::string& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) {
@@ -91,8 +92,7 @@ void replace(const std::string& path, std::string_view text) {
     try {
         descriptor written{file};
         write_all(written.get(), text);
-        // Check the results of close() and rename(), because some file systems report only here
-        // that the disk is full.
+        // Check close() and rename(), too: some file systems report a full disk only here.
         if (::close(written.release()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
             fail();
     } catch (...) {

@@ -11,8 +11,8 @@
 
 namespace cli {
 
-/// Writes the metrics of one run to a file, for the textfile collector of node_exporter. No failure
-/// here changes the run or its exit status: every failure is printed on stderr.
+/// Writes the metrics of one run to a file, for the textfile collector of node_exporter. A failure
+/// is printed on stderr, and does not change the run or its exit status.
 class metrics_file {
 public:
     /// Loads the metrics module. If this fails, prints the reason; `observer()` then returns null.
@@ -21,9 +21,8 @@ public:
     /// Returns the observer that counts the events for the file, or null if nothing can be counted.
     std::shared_ptr<holdfast::observer> observer() const { return counted_; }
 
-    /// Writes the file. A reader sees either the old content or the whole new content: the function
-    /// writes a temporary file in the same folder, which then replaces the old file. Does nothing
-    /// if there is no observer.
+    /// Writes a temporary file in the same folder, and then renames it to the real name. So a
+    /// reader never sees a part of the content. Does nothing if there is no observer.
     void write(const std::string& name, int status) const;
 
 private:

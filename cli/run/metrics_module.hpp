@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point of the program's metrics module, which links prometheus-cpp. The module always comes
-// from the same version as the program, because the module's folder has the version in its name.
+// Entry point of the metrics module, a shared library that links prometheus-cpp. The program loads
+// it only for --metrics-textfile. The module's folder has the version in its name, so program and
+// module have the same version.
 #pragma once
 
 #include <holdfast/observer.hpp>

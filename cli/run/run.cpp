@@ -302,8 +302,7 @@ void check_with(const given_options& given) {
     }
 }
 
-/// Throws `usage_error` if the user gives --slots or --rate together with an option that only locks
-/// have.
+/// Throws `usage_error` if --slots or --rate is given together with an option for locks.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
         throw usage_error{"--with is for locks, and not for --slots"};
@@ -346,9 +345,8 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. On a busy machine, the system may pause a
-/// process for longer than a very short lease. The lock would then be lost, and the command would
-/// be stopped.
+/// Throws `usage_error` if the lease is too short. A busy machine may pause this process for longer
+/// than a very short lease: the lock would be lost, and the command stopped.
 void check_lease(const given_options& given, const std::string& urls) {
     constexpr std::chrono::milliseconds least{100};
     if (given.lease && *given.lease < least)
@@ -369,8 +367,8 @@ void check_memory_of_nodes(const given_options& given) {
                           "has the longest one"};
 }
 
-/// Returns the kind of fencing tokens for this server. On the private server, tokens are always
-/// dated (based on the clock), because this server loses its counter of tokens when it ends.
+/// Returns the kind of fencing tokens for this server. The default for the private server is dated
+/// (based on the clock), because this server loses its token counter when it ends.
 holdfast::fencing fencing_on(const std::string& url, const std::string& numbers) {
     const bool dated = numbers.empty() ? is_private_server(url) : numbers == "dated";
     return dated ? holdfast::fencing::dated : holdfast::fencing::counted;

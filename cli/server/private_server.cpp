@@ -132,7 +132,7 @@ long number_in(std::string_view info, std::string_view name) {
 
 namespace {
 
-/// Returns the FNV-1a hash of the path. The path itself may be too long for the name of a socket.
+/// Returns the FNV-1a hash of the path, which may be too long for the name of a socket.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -195,7 +195,7 @@ namespace {
 
 constexpr std::size_t path_bytes_max = sizeof(sockaddr_un::sun_path) - 1 - sizeof "/socket" + 1;
 
-/// Returns whether only this user and root can replace a folder on the way to `path`.
+/// Returns whether only this user and root can replace `path` or a folder above it.
 bool is_safe_to_be_in(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
@@ -235,12 +235,12 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder is not where the user wanted it. Empty if the folder is there.
+    /// Why the folder that the user wanted was not chosen. Empty if it was chosen.
     std::string trouble;
 };
 
-/// Returns the folder of the private server that an outer `holdfast run` uses. The folder is taken
-/// from HOLDFAST_URL, even if this process has another XDG_RUNTIME_DIR.
+/// Returns the folder of the private server that an outer `holdfast run` uses, even if this process
+/// has another XDG_RUNTIME_DIR.
 std::optional<std::string> folder_of_run_around() {
     const char* const folder = std::getenv("HOLDFAST_PRIVATE_SERVER");
     const char* const url = std::getenv("HOLDFAST_URL");
@@ -250,9 +250,9 @@ std::optional<std::string> folder_of_run_around() {
 }
 
 /// Chooses the folder of the private server. Commands in a terminal, in cron and after a logout
-/// must all find the same server. Therefore XDG_RUNTIME_DIR is used only if the user has set it to
-/// a folder that does not belong to a login session. Cron does not know the folder of a login
-/// session, and the last logout removes that folder (docs/adr/0007).
+/// must all find the same server. The folder of a login session does not fit, because cron does not
+/// know it, and the last logout removes it. So XDG_RUNTIME_DIR is used only if it is another folder
+/// (docs/adr/0007).
 folder_choice choose_folder() {
     if (const std::optional<std::string> around = folder_of_run_around())
         return {*around, {}};
@@ -267,9 +267,8 @@ folder_choice choose_folder() {
     return {chosen + "/holdfast", {}};
 }
 
-/// Returns the path of the chosen folder. If the user's XDG_RUNTIME_DIR cannot be used, prints a
-/// message with the chosen folder, because commands with different folders do not exclude each
-/// other.
+/// Returns the path of the chosen folder. Prints a message if the user's XDG_RUNTIME_DIR cannot be
+/// used, because commands with different folders do not exclude each other.
 std::string path_of_folder() {
     const folder_choice choice = choose_folder();
     if (!choice.trouble.empty())
@@ -294,7 +293,7 @@ descriptor open_checked(const std::string& path) {
     if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         refuse(path, "is open to others. Check that only your files are in it, then chmod 700 it");
     if ((found.st_mode & S_IRWXU) != S_IRWXU)
-        ::fchmod(fd, S_IRWXU); // an earlier run had a umask that removed a right of this user
+        ::fchmod(fd, S_IRWXU); // the umask of an earlier run may have removed a permission
     return folder;
 }
 
@@ -324,7 +323,7 @@ private_folder private_folder::make() {
         refuse(path, "would be in one where others can replace it. Set XDG_RUNTIME_DIR to a "
                      "folder of yours");
     if (::mkdir(path.c_str(), S_IRWXU) == 0)
-        ::chmod(path.c_str(), S_IRWXU); // the umask may have removed a right of this user
+        ::chmod(path.c_str(), S_IRWXU); // the umask may have removed a permission
     else if (errno != EEXIST)
         refuse(path, std::string{"cannot be made ("} + std::strerror(errno) +
                          "). Set XDG_RUNTIME_DIR to a folder of yours");
@@ -366,9 +365,9 @@ std::optional<descriptor> private_folder::try_to_serve() const {
         refuse(path_, std::string{"cannot be written ("} + std::strerror(errno) +
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
-    ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a right
-    // Also ask the guard. A program that cleans /tmp may have removed the old lock file. The
-    // present file is then new, and an flock on it does not show whether a server runs.
+    ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a permission
+    // Also check `server_guard`: if a program that cleans /tmp has removed the old lock file, this
+    // file is new, and its flock does not show whether a server runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -386,18 +385,16 @@ bool private_folder::is_found() const noexcept {
            ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Starts the supervisor, a process that outlives this process. It has a session of its own, and no
-// `holdfast` process is its parent. The supervisor inherits only the lock, and a pipe to which it
-// writes its result.
+// Starts the supervisor: a process with its own session, which outlives this process. It inherits
+// only the flock of the file "lock", and a pipe to which it writes its result.
 
 namespace {
 
-/// Limit of open files for the server, if the system allows it. It is enough for a few connections
-/// of each program.
+/// Limit of open files for the server: enough for a few connections of each program.
 constexpr rlim_t server_files_max = 4096;
 
-/// Raises the limits as far as the system allows. The server is for all programs of this user, so
-/// limits of the process that starts it, for example `ulimit -t`, must not apply.
+/// Raises the limits as far as the system allows. Limits of the shell that starts the server, for
+/// example `ulimit -t`, must not apply to it, because it serves all programs of this user.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -414,12 +411,11 @@ void raise_limits() noexcept {
     }
 }
 
-/// Turns the child process into the supervisor. The function runs between fork and exec, so it
-/// makes only async-signal-safe calls.
+/// Turns the child process into the supervisor. Runs between fork and exec, so it makes only
+/// async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
-    // Detach the supervisor from the terminal, so that it gets no signals from there. Also close
-    // inherited pipes: otherwise a program that reads the output of this process would wait for the
-    // end of the supervisor.
+    // Detach the supervisor from the terminal and its signals. Also close inherited pipes, or a
+    // program that reads the output of this process would wait for the end of the supervisor.
     ::dup2(lock, STDIN_FILENO);
     ::dup2(report, STDOUT_FILENO);
     ::dup2(nothing, STDERR_FILENO);
@@ -485,28 +481,26 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
 
 namespace {
 
-/// A server that accepts connections but does not reply makes requests time out. After this number
-/// of timeouts, the program assumes that the server is stopped or hangs. A server that starts or
-/// ends causes no timeouts.
+/// Number of requests without a reply after which the program gives up, because the server is
+/// stopped or hangs. (A server that starts or ends closes or refuses connections.)
 constexpr int silences_max = 2;
 
-/// Key that contains the names of the counters that `holdfast run` has set. If such a counter is
-/// gone, the next command sets it again. So the server must keep the counter only while one of its
-/// slots or starts is in use.
+/// Key with the names of the counters that `holdfast run` has created. Such a counter does not keep
+/// the server running unless a slot or start of it is in use: the next command can create it again.
 constexpr const char* counters_of_runs = "holdfast_run_counters";
 
-/// Counts the keys that require the server to stay: all keys except the following kinds. One script
-/// counts all keys and the exceptions, because no key expires while a script runs.
-///  - Client information (docs/protocol/client.md), which stays for a minute after a client was
-///    killed.
-///  - Records of finished requests, which only a connected client needs.
-///  - Counters of fencing tokens, which stay for ever. Tokens grow even if the counters are lost
-///    (docs/protocol/fenced.md, dated tokens).
-///  - Queues of fair locks. A living waiter is connected, and so keeps the server anyway. The entry
-///    of a killed waiter stays until another client asks for the lock.
-///  - Slots of which none is held, and rates from which nobody has drawn within their interval, if
-///    `holdfast run` has set them. All other slots, rates and latches keep the server, because a
-///    program relies on them.
+/// Counts the keys for which the server must keep running: all keys except the following kinds. One
+/// script does the whole count, because no key expires while a script runs.
+/// - Client information (docs/protocol/client.md), which lasts a minute longer than a killed
+/// client.
+/// - Records of finished requests, which only connected clients need.
+/// - Counters of fencing tokens, which never expire. Dated tokens grow even if the counter is lost
+/// (docs/protocol/fenced.md).
+/// - Queues of fair locks. A living waiter keeps the server running by its connection, and the
+/// entry of a killed waiter may stay for ever.
+/// - Slots of which none is held, and rates of which no start was drawn within the interval, if
+/// `holdfast run` has created them. All other slots, rates and latches count, because a program
+/// relies on them.
 constexpr const char* count_in_use =
     "local count = redis.call('exists', KEYS[1]) "
     "for _, kind in ipairs({'holdfast_client', 'holdfast_requests', 'redisson_lock_token', "
@@ -530,8 +524,8 @@ constexpr const char* count_in_use =
     "all = all + tonumber(keys) end " // db0:keys=1,expires=1,...
     "return tostring(math.max(all - count, 0))";
 
-/// Returns the number of keys in use. If the server refuses to count them, returns 1, because the
-/// server must not be stopped in that case.
+/// Returns the number of keys in use. Returns 1 if the server refuses to count them, so that it is
+/// not stopped.
 long keys_in_use(server_link& link) {
     const std::string number =
         link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);
@@ -558,8 +552,7 @@ void find_or_start(const private_folder& home) {
         if (link && link->answers())
             return;
         silences += link && link->was_silent() ? 1 : 0;
-        // Do not start a server if a connection was accepted: the server is then running, even if
-        // its other files are missing.
+        // A server that has accepted a connection runs, even if its other files are missing.
         const auto lock = link ? std::nullopt : home.try_to_serve();
         if (lock)
             start_supervisor(home, *lock);
@@ -583,9 +576,8 @@ holdfast::duration server_linger() {
 }
 
 std::string use_private_server() {
-    (void)server_linger(); // read the variable here, where a mistake can be reported to the user
-    // Keep the object until the end of the process (static), because this process uses the server
-    // until it ends.
+    (void)server_linger(); // find a mistake in the variable here, where the user sees the message
+    // The object is static, because it marks the server as used until this process ends.
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_timeout))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private redis-server or valkey-server of this user on this machine. Commands use it if they name
-// no other server:
+// Private redis-server or valkey-server of this user on this machine. A command uses it if the user
+// names no other server:
 //
 //   a command ──▶ does the server answer? ──yes──▶ use it
 //                       │ no
@@ -29,15 +29,15 @@ struct no_answer : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Blocking connection to a server on a unix socket, for a few simple commands that the library
-/// itself does not need. Each command waits at most a few seconds.
+/// Blocking connection to a server on a unix socket, for commands such as INFO that the library
+/// does not send. Each command waits at most a few seconds.
 class server_link {
 public:
     /// Connects to the server. Returns nothing if no server listens on that socket.
     static std::optional<server_link> open(const std::string& socket);
 
-    /// Sends a command and returns the reply. The arguments must not need quoting. An error reply
-    /// of the server is returned like any other reply.
+    /// Sends a command and returns the reply, which may be an error reply. The arguments must not
+    /// contain spaces or quotes.
     std::string ask(std::string_view command);
 
     pid_t server() const; ///< returns the process id of the server
@@ -46,7 +46,7 @@ public:
     /// Returns true if the last command timed out, and false if the connection was closed.
     bool was_silent() const noexcept { return silent_; }
 
-    void shut_down(); ///< stops the server without saving; the server closes the connection
+    void shut_down(); ///< stops the server, which saves nothing
 
 private:
     explicit server_link(descriptor connected)
@@ -66,27 +66,26 @@ private:
 std::string text_in(std::string_view info, std::string_view name);
 long number_in(std::string_view info, std::string_view name);
 
-/// Abstract unix socket that shows that a private server runs. Its name contains the user, the
-/// mount namespace and the path of the server's folder. It exists as long as the supervisor or its
-/// server runs. Deleting the server's files or the whole folder does not remove it.
+/// Abstract unix socket that exists as long as the private server or its supervisor runs, even if
+/// somebody deletes the server's folder. So no second server is started. The socket's name contains
+/// the user, the mount namespace and the folder's path.
 class server_guard {
 public:
-    /// Creates the guard for that folder. Returns nothing if another server of this user has the
-    /// guard. Throws `std::system_error`.
+    /// Creates the socket for that folder. Returns nothing if another server of this user has it.
+    /// Throws `std::system_error`.
     static std::optional<server_guard> make(const std::string& folder);
 
-    /// Returns the process id of the supervisor that has the guard. Returns 0 if there is no guard,
-    /// or if another user has it. Returns -1 if the supervisor is stopped and its queue of
-    /// connections is full.
+    /// Returns the process id of the supervisor that owns the socket. Returns 0 if the socket does
+    /// not exist or belongs to another user, and -1 if the supervisor is stopped and accepts no
+    /// connections.
     static pid_t holder(const std::string& folder);
 
-    /// Returns the socket, for a child process that must also keep the guard. The result is
+    /// Returns the socket's descriptor, which a child process must keep open, too. The result is
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes the pending connections. They come from processes that called `holder()`,
-    /// which need only the process id of this process. Call the function when the descriptor is
-    /// readable.
+    /// Accepts and closes the pending connections. They come from calls of `holder()`, which read
+    /// only the process id of this process. Call the function when the descriptor is readable.
     void let_go() const noexcept;
 
 private:
@@ -104,13 +103,13 @@ private:
 class private_folder {
 public:
     /// Finds or creates the folder. Throws `no_server` if another user can write to the folder,
-    /// because that user could grant locks.
+    /// because that user could replace the server.
     static private_folder make();
 
     /// Finds the folder. Returns nothing if the folder does not exist.
     static std::optional<private_folder> find();
 
-    /// Returns the path of the folder, even if the folder does not exist.
+    /// Returns the path that the folder has or would have.
     static std::string likely_path();
 
     /// Returns the URL for a server that listens on this socket.
@@ -120,9 +119,9 @@ public:
     std::string socket() const { return path_ + "/socket"; }
     std::string log() const { return path_ + "/log"; }
 
-    /// Marks the server as used, so that the supervisor does not stop it. If the server is being
-    /// stopped now, waits for its end, but at most for `timeout`. Returns false if the server has
-    /// not ended by then.
+    /// Marks the server as used, so that the supervisor does not stop it. If the supervisor is
+    /// stopping the server just now, waits for its end. Returns false if it has not ended after
+    /// `timeout`.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -132,7 +131,7 @@ public:
     std::optional<descriptor> try_to_serve() const;
     bool is_served() const;
 
-    /// Returns whether a new program would find this folder with a socket in it.
+    /// Returns whether the folder still exists at its path and has a socket.
     bool is_found() const noexcept;
 
 private:
@@ -144,38 +143,38 @@ private:
     descriptor folder_;
 };
 
-/// Time between two checks, for changes that the kernel does not report.
+/// Time between two polls, for changes that the kernel does not report.
 inline constexpr std::chrono::milliseconds look_again{5};
 
-/// Starts the private server if it does not run. Returns its URL. The server then stays until this
-/// process ends. Throws `no_server`.
+/// Starts the private server if it does not run, and returns its URL. The server is not stopped
+/// before this process ends. Throws `no_server`.
 ///
-/// Call it before any thread is started, because it may change the environment. It removes
-/// HOLDFAST_USERNAME and HOLDFAST_PASSWORD, which are meant for another server.
+/// Call it before any thread is started, because it removes HOLDFAST_USERNAME and HOLDFAST_PASSWORD
+/// from the environment. They are meant for another server.
 std::string use_private_server();
 
 std::string url_of(const private_folder&);
 
-/// Returns the URL of the private server, even if the server's folder does not exist.
+/// Returns the URL of the private server, whether it runs or not.
 std::string private_server_url();
 
-/// Records on the private server that `holdfast run` sets this counter again if the counter is
-/// gone. So the server may end although the counter exists, if no command uses it.
+/// Records on the private server that `holdfast run` has created this counter and can create it
+/// again. Such a counter does not keep the server running.
 void remember_counter_of_run(const std::string& name) noexcept;
 
-/// Returns the environment variables for a command that gets `url` as HOLDFAST_URL: `NAME=value`
-/// sets a variable, `NAME` removes it. If `url` is the private server, they tell the command that
-/// the user gave no URL, and they remove the password for another server.
+/// Returns environment variables for a command on the server `url`: `NAME=value` sets a variable,
+/// `NAME` removes it. If `url` is the private server's, they tell the command that the user named
+/// no server, and remove the password of another server.
 std::vector<std::string> variables_of_private_server(const std::string& url);
 
-/// Returns for how long the server keeps running after its last use, so that the next command of a
-/// script finds it running. The value comes from the environment variable HOLDFAST_SERVER_LINGER.
+/// Returns how long the server keeps running after its last use: the value of
+/// HOLDFAST_SERVER_LINGER, or the default. So the next command of a script need not start it again.
 /// Throws `usage_error` if the value is wrong.
 holdfast::duration server_linger();
 
-/// Starts the supervisor in a session of its own. Returns when the server replies, or when another
-/// supervisor was faster. `lock` is the flock of the folder. If the start fails, throws `no_server`
-/// with the supervisor's message.
+/// Starts the supervisor in its own session. Returns when its server, or the server of another
+/// supervisor, replies. `lock` is the flock of the file "lock". Throws `no_server` with the
+/// supervisor's message if the start fails.
 void start_supervisor(const private_folder&, const descriptor& lock);
 
 /// Message of the supervisor when the server replies. Any other message except `another_was_first`
@@ -189,7 +188,7 @@ inline constexpr std::chrono::seconds server_start_timeout{10};
 /// How many connections and keys use the server. The connection that asks is not counted.
 struct server_use {
     long connections = 0;
-    long keys = 0; ///< number of keys, without keys that need no server, such as client information
+    long keys = 0; ///< number of keys, except those that may be lost, such as client information
 
     bool nobody() const noexcept { return connections == 0 && keys == 0; }
 };

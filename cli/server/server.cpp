@@ -166,7 +166,7 @@ int stop_without_socket(const std::optional<private_folder>& home, bool force) {
 }
 
 /// Stops a server that has accepted a connection. Returns the exit status, or nothing if the server
-/// is already ending. Throws `no_answer` if the server does not reply.
+/// is ending already. Throws `no_answer` if the server does not reply.
 std::optional<int> stop_connected(const private_folder& home, server_link& link, bool force) {
     try {
         if (!force) {
@@ -182,7 +182,7 @@ std::optional<int> stop_connected(const private_folder& home, server_link& link,
             return std::nullopt;
         if (!force)
             throw;
-        ::kill(link.server(), SIGKILL); // the server is stuck, so its process still exists
+        ::kill(link.server(), SIGKILL); // the server hangs, so the process id is still its own
     }
     // The supervisor (the server's parent process) notices the end of the server, and cleans up.
     if (wait_for_end(home))

@@ -39,10 +39,9 @@ void add_schemes() {
 
 namespace {
 
-/// Returns whether the environment variable HOLDFAST_REQUIRE_SERVER forbids the private server. A
-/// deployment can set this variable once for all its jobs. Without the variable, if somebody
-/// forgets HOLDFAST_URL, a job that should run once in the whole cluster would run once on each
-/// machine.
+/// Returns whether HOLDFAST_REQUIRE_SERVER forbids the private server. A deployment can set this
+/// variable for all its jobs: if somebody forgets HOLDFAST_URL, a job then fails, instead of
+/// running once on each machine.
 bool shared_server_is_required() {
     const char* const told = std::getenv("HOLDFAST_REQUIRE_SERVER");
     if (told == nullptr)
@@ -143,8 +142,8 @@ std::string server_url(const std::optional<std::string>& option) {
         throw usage_error{"no server is given, and HOLDFAST_REQUIRE_SERVER=1 forbids this "
                           "machine's private server; give redis://HOST:PORT or unix:///PATH as "
                           "--url or HOLDFAST_URL"};
-    // If HOLDFAST_URL names the private server, an outer `holdfast run` has set this variable, and
-    // the server may have ended since then.
+    // If HOLDFAST_URL is the private server's URL, an outer `holdfast run` has set it, and the
+    // server may have ended since then.
     const bool is_private = given && is_private_server(*given);
     if (is_private && required)
         throw usage_error{"the server that is given is this machine's private server, as for a "
@@ -168,7 +167,7 @@ std::vector<std::string> each_url(const std::string& urls) {
     for (std::size_t start = urls.find_first_not_of(blanks); start < urls.size();) {
         std::size_t end = start;
         std::size_t next = start;
-        do { // a URL ends at blanks that another URL follows
+        do { // a URL ends at blanks before another URL
             end = urls.find_first_of(blanks, next);
             next = urls.find_first_not_of(blanks, end);
         } while (next != urls.npos && !begins_url(std::string_view{urls}.substr(next)));
@@ -253,8 +252,8 @@ std::string in_lower_case(std::string_view text) {
     return lower;
 }
 
-/// Replaces the value of each query parameter that may be a password. This includes each parameter
-/// with an escape (`%`) in its name.
+/// Hides the value of each query parameter that may be a password, also of each parameter with an
+/// escape (`%`) in its name.
 std::string without_passwords_in_query(std::string url) {
     for (std::size_t start = url.find('?'); start != url.npos; start = url.find('&', start + 1)) {
         const std::size_t end = std::min(url.find('&', start + 1), url.size());
@@ -267,8 +266,8 @@ std::string without_passwords_in_query(std::string url) {
     return url;
 }
 
-/// Returns whether a user without a password is only a name. In all other schemes, the text before
-/// the '@' may be a password, because many Redis clients accept `password@host`.
+/// Returns whether the text before the '@' is a user name (MySQL). In other URLs it may be a
+/// password: many Redis clients accept `password@host`.
 bool has_plain_user_names(std::string_view url) {
     const std::string scheme = in_lower_case(url.substr(0, url.find(':')));
     return scheme.starts_with("mysql") || scheme.starts_with("mariadb");
@@ -316,9 +315,9 @@ holdfast::options reaching(std::string url) {
 
 namespace {
 
-/// Shortens a message. Removes `[category:number]`. Also removes the general sentence of the error
-/// code if a more precise text precedes it. But after an error text of the server, the general
-/// sentence stays, because only this sentence says what the user can do.
+/// Shortens a message: removes `[category:number]`, and the error code's general sentence after a
+/// more precise text. After a text of the server, the general sentence stays, because it says what
+/// the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);
@@ -337,9 +336,8 @@ std::string for_people(std::string text, const holdfast::error_code& code) {
     return printable(on_one_line(text), 1000);
 }
 
-/// Adds to a message about a wrong URL where the URL comes from: --url or HOLDFAST_URL. The user
-/// may have forgotten the variable, and must know what to correct. (The text of an error about a
-/// URL begins with `url`.)
+/// Puts the source of a wrong URL, `--url` or `HOLDFAST_URL`, in front of the message instead of
+/// `url`. The user may have forgotten the variable.
 std::string with_source(const std::string& why, const std::string& url) {
     constexpr std::string_view subject = "url: ";
     if (!why.starts_with(subject))
@@ -349,8 +347,7 @@ std::string with_source(const std::string& why, const std::string& url) {
     return (of_environment ? "HOLDFAST_URL: " : "--url: ") + why.substr(subject.size());
 }
 
-/// Replaces the C++ name of a wrong value by the name that a user of the command line knows: the
-/// parameter of the URL, or the option.
+/// Replaces the C++ name of an option in a message by the URL parameter or the command-line option.
 std::string in_shell_words(std::string why, const std::string& url) {
     for (const std::string_view before :
          {"redis::options: ", "mysql::options: ", "zookeeper::options: ", "quorum_options.",
@@ -369,25 +366,25 @@ std::string in_shell_words(std::string why, const std::string& url) {
     return parameter(url, first).empty() ? why : "url: " + why;
 }
 
-/// Returns advice on the right URL scheme, if the server's error says that the server is a cluster
-/// node although the URL names one server, or the reverse.
+/// Returns advice if the URL is for a cluster, but the server's error says that it is not a cluster
+/// node.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)
         return "The server is not a node of a cluster: write redis:// instead of redis+cluster://";
-    return {}; // the library itself names the scheme if a cluster node replies
+    return {}; // in the reverse case, the library's error names the scheme
 }
 
-/// Removes all copies of the error code's general sentence. In an error of a quorum, this sentence
-/// follows the reason of each node.
+/// Removes the sentence `general` everywhere. In an error of a quorum, it follows the reason of
+/// each node.
 std::string without(const std::string& general, std::string text) {
     for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
         text.erase(at, general.size());
     return printable(on_one_line(text), 1000);
 }
 
-/// Returns whether the event describes the whole quorum, and not one of its nodes. The observer
-/// also gets events of single nodes, before and after this event.
+/// Returns whether the event is about the whole quorum. The observer also gets events about single
+/// nodes.
 bool is_of_quorum(const holdfast::event& event) {
     return std::string_view{event.text, event.text_size}.starts_with("no majority of ");
 }

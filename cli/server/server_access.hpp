@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that choose the server of a command and create the options of its client. Also an
-// observer that remembers why a wait failed, for the message to the user.
+// Functions that find the server for a command and create the client's options. Also an observer
+// that remembers why a wait failed.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -18,9 +18,9 @@ namespace cli {
 /// Registers the URL schemes of all kinds of stores that this program was built with.
 void add_schemes();
 
-/// Returns the URL of the server for a command: the value of --url or of HOLDFAST_URL, or the URL
-/// of this machine's private server. Starts the private server if it does not run.
-/// HOLDFAST_REQUIRE_SERVER=1 forbids the private server. Throws `usage_error` and `no_server`.
+/// Returns the URL of the server for a command: --url (`option`), else HOLDFAST_URL, else the URL
+/// of this machine's private server, which it starts if necessary. HOLDFAST_REQUIRE_SERVER=1
+/// forbids the private server. Throws `usage_error` and `no_server`.
 std::string server_url(const std::optional<std::string>& option);
 
 /// Returns the servers for a verb that can use a quorum: one URL, or the URLs of all nodes,
@@ -32,7 +32,7 @@ std::string server_urls(const std::vector<std::string>& options);
 /// Splits the text of `server_urls` into its URLs.
 std::vector<std::string> each_url(const std::string& urls);
 
-/// Throws `usage_error` if these are several URLs, for a verb that asks one server.
+/// Throws `usage_error` if these are several URLs. For verbs that work on one server only.
 void require_one_url(const std::string& urls);
 
 /// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL
@@ -46,22 +46,22 @@ std::optional<std::chrono::duration<double>> time_in(const std::string& url, std
 /// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
 std::string prefix_of(const std::string& urls);
 
-/// Removes the prefix from a name that the store has returned. The result is the name that the user
-/// writes on the command line; users never see the prefix.
+/// Removes the prefix from a name that the store has returned. Users write and see names without
+/// the prefix.
 std::string without_prefix(std::string name, std::string_view prefix);
 
-/// Returns whether a lock on that server lasts as long as its client's session. This is so on
-/// ZooKeeper, where the client requests its lease time as the session timeout.
+/// Returns whether a lock on that server ends with its client's session. This is true for
+/// ZooKeeper, where the lease time is the session timeout.
 bool keeps_sessions(const std::string& url);
 
 /// Returns whether the URL has the scheme of a Redis Cluster, with TLS or without.
 bool is_of_cluster(std::string_view url);
 
-/// Returns whether another server takes over when the server of this URL dies: the URL is for
-/// Sentinels or a Redis Cluster.
+/// Returns whether the URL is for Sentinels or a Redis Cluster, where another server takes over
+/// when a server dies.
 bool has_failover(std::string_view url);
 
-/// Returns whether the URL is for Redis or Valkey. A private server is one of them.
+/// Returns whether the URL is for Redis or Valkey. The private server's URL is, too.
 bool is_on_redis(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.
@@ -75,28 +75,26 @@ std::string without_password(std::string url);
 /// URL without its password.
 std::string server_in_words(const std::string& url);
 
-/// Returns the options of a client for that server. If the URL has no user name or password, the
-/// options take them from HOLDFAST_USERNAME and HOLDFAST_PASSWORD. (These variables exist because
-/// other users can see a password on a command line.)
+/// Returns a client's options for that server. HOLDFAST_USERNAME and HOLDFAST_PASSWORD apply if the
+/// URL has no user name or password: other users could see a password on the command line.
 holdfast::options reaching(std::string url);
 
-/// Returns the text of an error on one line, in a form that is safe to print. Leaves out the error
-/// code, and also the general advice if the text has a precise reason.
+/// Returns the text of an error on one line that is safe to print, without the error code. If the
+/// text has a precise reason, the general advice is left out, too.
 std::string reason_in_words(const boost::system::system_error&);
 
-/// Observer that remembers two things that the functions of a lock do not return: why the last wait
-/// failed (the text of the server or the system), and whether renewal has ended because of
-/// `max_hold`.
+/// Observer that remembers what the functions of a lock do not return: why the last wait failed, in
+/// the words of the server or system, and whether renewal has ended because of `max_hold`.
 class last_words : public holdfast::observer {
 public:
-    /// Creates the observer. If `tells` is true, it prints two things on stderr: that the locks
-    /// have moved to other servers, and that the server denies a feature.
+    /// If `tells` is true, prints on stderr when locks have moved to another server, and when the
+    /// server denies a feature.
     explicit last_words(bool tells = false)
         : tells_{tells} {}
 
     void notify(const holdfast::event&) noexcept override;
 
-    /// Prints the problem of the store at `url`. Returns the exit status.
+    /// Prints the error of the store at `url`, and returns the exit status.
     int report(const boost::system::system_error&, const std::string& url,
                std::string_view refusal = "did not give the lock") const;
 
@@ -104,7 +102,7 @@ public:
 
 private:
     std::string text_;
-    std::string quorums_; ///< text that describes the whole quorum
+    std::string quorums_; ///< why the quorum failed as a whole
     bool max_hold_reached_ = false;
     const bool tells_;
 };

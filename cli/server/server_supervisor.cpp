@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor process of the private server. It starts the server, stops it after it was unused for
-// a while, and cleans up. The stdin of the supervisor is the folder's lock. Its stdout is a pipe,
-// from which the process that started the supervisor reads the result.
+// Supervisor process of the private server. It starts the server, stops the server when it was
+// unused for a while, and cleans up. The supervisor's stdin is the locked file "lock". Its stdout
+// is a pipe to the process that waits for the start.
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"
@@ -33,7 +33,7 @@ std::vector<std::string> command_line(const std::string& program, const private_
         {"--port", "0"}, // no network
         {"--unixsocket", home.socket()},
         {"--unixsocketperm", "700"},
-        {"--save", ""}, // locks of a server that was restarted cannot be trusted
+        {"--save", ""}, // a restarted server must not restore old locks
         {"--appendonly", "no"},
         {"--dir", home.path()},
         {"--daemonize", "no"},
@@ -197,9 +197,9 @@ public:
             if (any[2].revents != 0)
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
-            // If new programs cannot find this server, the next program starts another server,
-            // which does not know the locks of this server. So this server must stop at once, so
-            // that the holders of its locks notice the loss.
+            // If somebody has removed the folder or the socket, the next program starts a second
+            // server, which does not know the locks of this one. So stop this server at once: the
+            // holders of its locks then notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -211,9 +211,9 @@ private:
             last_use_ = boot_clock::now();
             return false;
         }
-        // Check the use of the server after the flock was taken. From now on, no `holdfast` program
-        // can begin to use the server, because it would need this flock. Other programs need only
-        // the socket, so they can still begin to use the server.
+        // Check the use of the server after the exclusive flock was taken. From now on, no
+        // `holdfast` program can begin to use the server, because it would need this flock.
+        // Programs that only know the socket still can.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();
@@ -244,7 +244,7 @@ void report(const descriptor& to, std::string_view text) {
     [[maybe_unused]] const auto told = ::write(to.get(), text.data(), text.size());
 }
 
-/// Descriptors that this process got as its stdin and stdout. They are moved to other numbers, and
+/// Descriptors that this process got as its stdin and stdout. Here they move to other numbers, and
 /// stdin and stdout become /dev/null.
 struct handed_over {
     descriptor lock{::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};

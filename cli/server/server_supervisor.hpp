@@ -14,18 +14,18 @@
 
 namespace cli {
 
-/// redis-server or valkey-server process of a private folder. The server saves nothing to disk and
-/// can be reached only through its socket. It is stopped when the thread that started it ends, even
-/// after a crash of the supervisor.
+/// redis-server or valkey-server process of a private folder. It saves nothing to disk and can be
+/// reached only through its socket. It is also stopped when the thread that started it ends, for
+/// example by a crash of the supervisor.
 class server_process {
 public:
-    /// Starts the server and returns when it replies. The server keeps `lock` and `guard` open, so
-    /// that no second server starts while it runs. Throws `no_server` with the server's log if the
-    /// start fails.
+    /// Starts the server and returns when it replies. The server process inherits `lock` and
+    /// `guard`, so that no second server starts while it runs. Throws `no_server` with the server's
+    /// log if the start fails.
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
     server_process(const server_process&) = delete;
 
-    /// If the server still runs, asks it to end. If it does not end in time, kills it.
+    /// Asks the server to end if it still runs, and kills it if it does not end in time.
     ~server_process();
 
     /// Returns a descriptor that becomes readable when the server has ended. The result is negative

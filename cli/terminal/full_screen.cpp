@@ -22,12 +22,12 @@ constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 /// Signals that wake read_key(). All but the first end the program.
 constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
-/// Longest pause inside of the bytes of one key, in milliseconds. A longer pause after the byte ESC
-/// means that the key was Esc.
+/// Longest pause between the bytes of one key, in milliseconds. After a longer pause, the byte ESC
+/// means the key Esc.
 constexpr int pause_in_key = 25;
 
-// Pipe through which a signal handler or another thread wakes read_key(). A signal may be delivered
-// to another thread, so it does not always interrupt poll(). A byte is the number of the signal.
+// Pipe through which a signal handler or wake() wakes read_key(). Each byte is a signal's number. A
+// signal alone may not wake it: another thread may get the signal.
 int wake_ends[2] = {-1, -1};
 
 extern "C" void wake_at_signal(int number) {
@@ -89,7 +89,7 @@ void full_screen::enter() {
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    write_to_screen("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // second screen, no cursor
+    write_to_screen("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // alternate screen, no cursor
 }
 
 void full_screen::leave() {
@@ -142,7 +142,8 @@ full_screen::pressed full_screen::read_wake() {
     return {ended_by_ != 0 ? key::quit : key::none, 0};
 }
 
-/// Reads bytes from the terminal, if there are any within the time. Returns whether there were any.
+/// Reads bytes from the terminal. Waits for them at most for the given time. Returns whether there
+/// were any.
 bool full_screen::read_typed(int milliseconds) {
     pollfd ready{STDIN_FILENO, POLLIN, 0};
     if (::poll(&ready, 1, milliseconds) <= 0)
@@ -177,7 +178,7 @@ full_screen::key key_of(std::string_view sequence) {
 
 } // namespace
 
-/// Takes the next key from the bytes that were read.
+/// Takes the next key from `typed_`.
 full_screen::pressed full_screen::next_key() {
     const char first = typed_.front();
     const auto may_be_sequence = [this] {

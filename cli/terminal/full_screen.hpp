@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal that a verb uses as a whole: it draws all lines, and reads single keys.
+// Full screen of a terminal: draws all lines and reads single keys. `holdfast top` uses it.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -16,10 +16,10 @@
 
 namespace cli {
 
-/// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows a
-/// second screen, and keys are read one by one. The destructor restores the terminal. Ctrl-C and
-/// the signals that end a program are read as `key::quit`, so that they restore the terminal, too.
-/// There can be only one object at a time.
+/// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows its
+/// alternate screen, and keys are read one by one without Enter. The destructor restores the
+/// terminal. Ctrl-C and the signals that end a program are read as `key::quit`, so that they
+/// restore the terminal, too. There can be only one object at a time.
 class full_screen {
 public:
     full_screen();
@@ -55,8 +55,8 @@ public:
         char letter = 0; ///< set if `which` is `character`
     };
 
-    /// Waits for a key until the given time. Returns `key::none` if no key was pressed, if the
-    /// program was stopped and continued, if the terminal has another size, or after wake().
+    /// Waits for a key until the given time. Returns `key::none` if no key was pressed until then,
+    /// after wake(), if the terminal's size has changed, or after Ctrl-Z and fg.
     pressed read_key(holdfast::time_point until);
 
     /// Makes read_key() return. Thread-safe.

@@ -30,7 +30,7 @@ namespace cli {
 void say(std::string_view text) {
     std::string line = "holdfast: ";
     line.append(text).append("\n");
-    // If the write to stderr fails, there is no way to report it.
+    // A failed write to stderr cannot be reported.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
@@ -71,8 +71,7 @@ bool colours_are_welcome() {
     return forbidden == nullptr || *forbidden == '\0';
 }
 
-/// Returns whether stdout is a pipe that nobody reads. A message about the failed output would be
-/// useless then.
+/// Returns whether stdout is a pipe that nobody reads. A failed output is then not reported.
 bool reader_is_gone() {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;

@@ -15,16 +15,16 @@
 
 namespace cli {
 
-/// Prints `holdfast: <text>` on stderr. It uses one write, so that the lines of several processes
-/// do not mix.
+/// Prints `holdfast: <text>` on stderr with one write(), so that the lines of several processes do
+/// not mix.
 void say(std::string_view text);
 
-/// Makes a text safe to print. Replaces control characters, which must not reach a terminal.
-/// Shortens the text, because a name may have megabytes.
+/// Makes a text safe to print on a terminal: replaces control characters, and cuts the text at
+/// `longest`, because a name may have megabytes.
 std::string printable(std::string_view, std::size_t longest = 120);
 
-/// Joins the lines of a text. `printable` would show line ends as `?`, and a text from a server or
-/// a log may have several lines.
+/// Joins the lines of a text, for example of a server's log. Without this, `printable` would show
+/// the line ends as `?`.
 std::string on_one_line(std::string_view);
 
 /// Exception: the command line is wrong. `main` prints the message and exits with 64.
@@ -49,12 +49,13 @@ struct output_form {
 };
 output_form form_of(int descriptor);
 
-/// Writes the text over the present line of the terminal on stderr. An empty text removes the line.
+/// Overwrites the current line of the terminal on stderr with the text. An empty text removes the
+/// line.
 void draw_line(std::string_view text);
 
-/// Line on stderr that says what a verb waits for, and how long it has waited. The line is redrawn
-/// once a second and removed at the end. If stderr is no terminal, or while the shell has another
-/// job in the foreground, nothing is drawn.
+/// Line on stderr that says what the program waits for, and for how long already. The destructor
+/// removes the line. Nothing is drawn if stderr is not a terminal, or while this job is in the
+/// background.
 class waiting_line {
 public:
     /// `thing` is what the program waits for, for example `lock 'job'`.
@@ -73,21 +74,20 @@ private:
     const holdfast::time_point since_ = holdfast::boot_clock::now();
 };
 
-/// Calls `wait` and returns its result. If stderr is a terminal, a thread draws a `waiting_line`
-/// during the call.
+/// Calls `wait` and returns its result. During the call, a thread draws a `waiting_line` once a
+/// second if stderr is a terminal.
 bool wait_visibly(const std::string& thing, const std::function<bool()>& wait);
 
-/// Makes this program end without a message when the reader of its output has ended. This is usual
-/// for command-line programs. Do not call it in a program that holds a lock.
+/// Makes this program end silently when the reader of its output has ended, as in `holdfast ls |
+/// head`. Do not call it in a program that holds a lock.
 void end_with_reader(const inheritance&);
 
 /// Flushes stdout. Returns `status`, or `unwritten` if the output failed.
 int after_output(int status);
 
-/// Table with column titles. Each column is as wide as its contents. If the table is too wide,
-/// columns are cut, beginning with the left ones, because the right columns are more important. A
-/// text in the first column is cut in its middle. Characters that cannot be shown are replaced by
-/// `?`.
+/// Table with column titles. Each column is as wide as its widest cell. If the table is too wide,
+/// the left columns are cut first, because the right ones are more important. A text in the first
+/// column is cut in its middle. `?` replaces characters that cannot be shown.
 class table {
 public:
     struct column {

@@ -182,7 +182,7 @@ std::string cut_in_middle(std::string_view text, std::size_t width) {
 
 namespace {
 
-/// Returns the number of typing errors between two words. An error is a letter that is missing,
+/// Returns the number of typing errors that turn one word into the other: a letter that is missing,
 /// added or wrong, or two swapped letters.
 std::size_t slips_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before_last(b.size() + 1);
@@ -207,8 +207,7 @@ const std::string* nearest(std::string_view word, const std::vector<std::string>
         return nullptr;
     const auto slips = [word](const std::string& each) { return slips_between(word, each); };
     const auto found = std::ranges::min_element(known, {}, slips);
-    // Allow only few errors in a short word. With two wrong letters, it could be almost any other
-    // short word.
+    // Allow few errors in a short word: with two wrong letters, it would match many other words.
     const std::size_t most = std::min(slips_max, (found->size() + 1) / 3);
     return slips(*found) <= most ? &*found : nullptr;
 }

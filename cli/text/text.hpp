@@ -13,19 +13,18 @@ namespace cli {
 /// no valid character.
 std::size_t utf8_letter(std::string_view text);
 
-/// Returns the text, with `replacement` for each byte that is not part of a valid character.
+/// Replaces each byte that is not part of a valid UTF-8 character by `replacement`.
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
-/// Replaces each character of the text that controls a terminal by the result of `written`. These
-/// characters are the control characters beyond ASCII, and the characters that change the direction
-/// of text.
+/// Replaces each non-ASCII character that controls a terminal by the result of `written`: control
+/// characters, and characters that change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
 /// Returns the number of terminal columns that a `printable` text needs. A wide character, for
 /// example a Chinese one, needs two columns, and a combining mark needs none.
 std::size_t width_of(std::string_view text);
 
-/// Returns at most `bytes` bytes of the text. Never ends inside a UTF-8 character.
+/// Returns the first `bytes` bytes of the text at most, without cutting a UTF-8 character.
 std::string_view whole_letters(std::string_view text, std::size_t bytes);
 
 /// Returns the beginning of the text that fits into `width` columns, but at least one character.
@@ -47,9 +46,8 @@ std::string how_many(Number number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-/// Returns advice to print after an unknown word. If the user probably meant a known word, the
-/// advice is `: did you mean …? See …`; otherwise it is `; see …`. `verb` is the verb of the help
-/// text, and may be empty.
+/// Returns advice on an unknown word: `: did you mean …? See …` if a known word is similar, else `;
+/// see …`. The advice names the help of `verb`, or of the whole program if `verb` is empty.
 std::string advice_on(std::string_view word, const std::vector<std::string>& known,
                       std::string_view verb);
 

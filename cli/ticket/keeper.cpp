@@ -20,8 +20,8 @@
 namespace cli {
 namespace {
 
-/// Leaves the session of the caller, and closes all inherited files except `kept`. Otherwise a
-/// shell that reads the caller's output would wait for the end of this process.
+/// Leaves the session of the caller, and closes all inherited files except `kept`. With an open
+/// stdout, a shell that reads the caller's output would wait for the end of this process.
 void leave_caller(int kept) {
     constexpr int descriptors_max = 1024;
     (void)::setsid();
@@ -34,7 +34,7 @@ void leave_caller(int kept) {
             (void)::close(each);
 }
 
-/// Waits until the process has ended, at most for `longest`. Returns whether it has ended.
+/// Waits for the end of the process, at most for `longest`. Returns whether it has ended.
 bool ends_within(int process, holdfast::duration longest) {
     const auto most =
         std::min<holdfast::duration::rep>(longest.count(), std::numeric_limits<int>::max());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background process of `holdfast take --while PID`. It renews a detached hold until another
-// process ends.
+// Background process of `holdfast take --while PID`. It renews the lock until the process PID ends.
 #pragma once
 
 #include "cli/descriptor.hpp"
@@ -12,16 +11,16 @@
 
 namespace cli {
 
-/// Work of the background process: which hold it renews, and for how long.
+/// The hold that the background process renews.
 struct keeping {
     std::string server; ///< URL of the server
     holdfast::ticket which;
     holdfast::duration lease;
 };
 
-/// Starts a process that renews the hold until the process of the pidfd `whose` ends. Then it
-/// releases the lock. The new process keeps none of the caller's files and terminals. Call it while
-/// this process has no client. Throws `std::system_error` if no process can be created.
+/// Starts a background process that renews the hold until the process of the pidfd `whose` ends,
+/// and then releases the lock. The new process has none of the caller's files and terminals. Call
+/// it while this process has no client. Throws `std::system_error` if fork fails.
 void start_keeper(const keeping&, const descriptor& whose);
 
 } // namespace cli

@@ -140,8 +140,8 @@ holdfast::duration whole_ms(length wanted) {
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
 }
 
-/// Sets the server of the verb. The private server of this machine ends soon after its last
-/// command, and its locks end with it. So it cannot keep the lock of a ticket.
+/// Sets the server of the verb. This machine's private server does not fit: it ends soon after the
+/// last command, and the lock of a ticket would end with it.
 void choose_server(look_options& given) {
     const char* const of_variable = std::getenv("HOLDFAST_URL");
     const bool names_server = !given.urls.empty() || (of_variable && *of_variable != '\0');
@@ -196,8 +196,9 @@ std::optional<holdfast::ticket> ticket_from(holdfast::client& home, holdfast::ba
     });
     if (!held)
         return std::nullopt;
-    // The client describes itself to the server in the background. The server replies to this
-    // request after it has stored the description, so `holdfast inspect` shows who took the lock.
+    // The client sends its description (host, process) in the background. The reply to this
+    // inspect() shows that the server has stored it, so that `holdfast inspect` tells who took the
+    // lock.
     (void)home.inspect(given.look.name);
     return held->detach();
 }
@@ -230,7 +231,7 @@ void print_taken(const take_options& given, const std::optional<holdfast::ticket
     write_json(told);
 }
 
-/// Opens the process of --while, so that no later process with the same number is mistaken for it.
+/// Opens a pidfd of the process of --while. Another process may get the same number later.
 descriptor process_of(std::uint64_t id) {
     const int opened = open_pidfd(static_cast<pid_t>(id));
     if (opened < 0 && errno == ESRCH)
@@ -293,7 +294,7 @@ std::optional<holdfast::ticket> parse_ticket(CLI::App& expected, look_options& g
     return which;
 }
 
-/// Says that the hold of the ticket has ended. Returns the exit status.
+/// Prints that the ticket's hold has ended. Returns the exit status.
 int tell_gone(const holdfast::ticket& which) {
     say("the lock '" + printable(which.name) +
         "' is no longer held by this ticket: it was given back or removed, its lease has ended, or "
