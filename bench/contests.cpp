@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All contests (comparisons with a yardstick) and their goals on one server, or on several
-// independent servers. There is one contest per line.
+// All contests (comparisons of holdfast with another program) on one server or on independent
+// servers, one per line, with their goals.
 #include "bench/contests.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Returns the contest with TCP on both sides, because Redisson, like other libraries, supports
-/// only TCP.
+/// Returns the contest with TCP on both sides, because Redisson and other libraries support only
+/// TCP.
 contest with_redisson(contest other) {
     other.way = transport::tcp_loopback;
     return other;
@@ -21,7 +21,8 @@ contest on_demand(contest other) {
     return other;
 }
 
-/// Returns a contest with long turns. With 64 threads, some threads wait longer than a normal turn.
+/// Returns a contest of many threads for one lock. Its measurements are long, because some of 64
+/// threads wait for a long time.
 contest crowd(std::string name, int threads, goals wanted = {}) {
     return with_redisson({.name = std::move(name),
                           .at_once = threads,
@@ -42,8 +43,8 @@ contest fenced_crowd() {
             .what = &hand_offs_alone};
 }
 
-/// Returns a contest with a queue of processes. The more processes there are, the longer are its
-/// turns (measurements), because each process waits for all others.
+/// Returns a contest with a queue of processes. Its measurements take longer with more processes,
+/// because each process waits for all others.
 contest in_queue(std::string name, int processes) {
     return with_redisson({.name = std::move(name),
                           .at_once = processes,
@@ -185,8 +186,8 @@ goals p50_at_most(double ratio) {
     return {{".p50", {.ratio = ratio}}};
 }
 
-/// Returns a contest that compares a call with a round trip to the server. With several servers,
-/// the round trip lasts until the slowest server of the needed majority has replied.
+/// Returns a contest that compares a call with a round trip to the server, or with the replies of a
+/// majority of several servers.
 contest in_round_trips(std::string name, made (*ours)(const arena&),
                        made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -197,8 +198,7 @@ contest in_round_trips(std::string name, made (*ours)(const arena&),
             .what = &calls};
 }
 
-/// Returns a contest of lock and unlock on five servers. The yardstick is the quorum lock of
-/// another library.
+/// Returns a contest of lock and unlock on five servers with the quorum lock of another library.
 contest of_majorities(std::string name, made (*ours)(const arena&),
                       made (*yardstick)(const arena&)) {
     return with_redisson({std::move(name), 64, ours, yardstick, {{"", {.ratio = 4}}}});
@@ -253,12 +253,12 @@ std::vector<vigil> vigils() {
     return {{"renewal.100k", 100'000, {{".client_cpu", {.value = 1}}, {".bytes", {.value = 500}}}}};
 }
 
-// All comparisons and goals with replicas, clusters and failovers, one per line.
+// All comparisons on replicas and clusters, and all failovers, one per line, with their goals.
 
 namespace {
 
-/// Returns a contest on a primary with two replicas. `name` contains two numbers: the number of
-/// confirming replicas, and the number of requests at the same time (`at_once`).
+/// Returns a contest on a primary with two replicas. The numbers in `name` are the number of
+/// replicas that confirm a grant, and `at_once`.
 contest confirmed(std::string name, int at_once, std::string query, made (*ours)(const arena&),
                   made (*yardstick)(const arena&)) {
     return {.name = std::move(name),
@@ -368,12 +368,12 @@ std::vector<shared_vigil> shared_vigils() {
              three_primaries}};
 }
 
-// All comparisons and goals on ZooKeeper, one per line.
+// All comparisons on ZooKeeper, one per line, with their goals.
 
 namespace {
 
-/// Returns a contest with long turns. A write of ZooKeeper takes long, and the last of 64 waiters
-/// waits long.
+/// Returns a contest on ZooKeeper. Its measurements are long, because a write takes long, and the
+/// last of 64 waiters waits for many writes.
 contest at_keeper(std::string name, int at_once, goals wanted) {
     return {.name = std::move(name),
             .at_once = at_once,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements by type, with their goals: holdfast compared with a simpler program, the cost of
-// many leases, failovers, executors that are blocked, and two processes that want the same lock.
+// All kinds of measurements: holdfast compared with another program, the cost of many leases,
+// failovers, blocked executors, and two processes that want the same lock.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -21,10 +21,10 @@ struct contest {
     goals wanted{};
     std::string query{}; ///< URL parameters of the holdfast client: "?poll_bound=1s"
     const discipline* what = &pairs;
-    std::optional<transport> way{}; ///< if set, replaces the transport of the run
-    int slowness = 1;               ///< factor by which turns are longer and rounds are fewer
-    /// True: the contest runs only with --all or by its name. It is an intermediate point of a
-    /// curve.
+    std::optional<transport> way{}; ///< if set, is used instead of the run's transport
+    int slowness = 1;               ///< multiplies the time of a measurement, divides the rounds
+    /// If true, the contest runs only with --all or by its name, for example for an intermediate
+    /// point of a curve.
     bool only_when_named = false;
     site (*group)(server_groups&) = nullptr; ///< if set, starts the servers of the contest
 };
@@ -34,7 +34,7 @@ std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Measurement of one client with many leases. It holds them until each was renewed once.
+/// Measurement of one client that holds many leases until each was renewed once.
 struct vigil {
     std::string name;
     int leases;
@@ -65,14 +65,13 @@ struct failover {
 /// Failovers, which run only with --all, because with Redisson each failover takes some minutes.
 std::vector<failover> failovers();
 
-/// Measurement of how long a client with failing connections blocks a user's executor.
+/// Measurement of how long a client whose connections fail blocks the user's executor.
 struct standstill {
     std::string name;
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// Returns goals for the longest time, in milliseconds, for which the executor may be blocked.
-    /// The goals are the same for each kind of failure.
+    /// Returns goals: the executor may be blocked for at most this time, in each kind of failure.
     static goals within(double milliseconds);
 };
 
@@ -80,8 +79,8 @@ std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Kind of the other process in a rivalry. A rivalry is a measurement in which many threads of one
-/// client hand a lock over to each other, while another process also wants the lock.
+/// Library of the other process in a `rivalry`: a measurement in which many threads of one client
+/// hand a lock over to each other, while another process wants the lock, too.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// All comparisons and goals on MariaDB, one per line.
+// All comparisons on MariaDB, one per line, with their goals.
 #include "bench/contests.hpp"
 #include "bench/database/mariadb.hpp"
 
 namespace holdfast::bench {
 namespace {
 
-/// Returns a contest with long turns, because each pair makes two commits, and each commit waits
-/// for the disk.
+/// Returns a contest on MariaDB. Its measurements are long, because each pair of lock and unlock
+/// makes two commits, which wait for the disk.
 contest at_database(std::string name, int at_once, made (*ours)(const arena&),
                     made (*yardstick)(const arena&), goals wanted = {}) {
     return {.name = std::move(name),
@@ -32,7 +32,7 @@ contest waking_at_database() {
     return all;
 }
 
-/// Returns a comparison of waiters. It takes a long time, because the waiters poll only every few
+/// Returns a comparison of waiters. It takes long, because holdfast's waiters poll only every few
 /// seconds.
 contest waiting(std::string name, int waiters) {
     contest all = at_database(std::move(name), waiters, holdfast_waiters, shed_lock_waiters,

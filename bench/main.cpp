@@ -59,7 +59,7 @@ int main(int argc, char** argv) try {
         holdfast::bench::run(holdfast::bench::read_wishes(argc, argv));
 } catch (const std::exception& trouble) {
     holdfast::bench::erase_progress();
-    // Ctrl-C also ends the JVM. The JVM's end is then not a failure.
+    // Ctrl-C also ends the JVM, and this is not a failure of the JVM.
     const char* const why = holdfast::bench::is_interrupted() ? "interrupted" : trouble.what();
     std::fprintf(stderr, "holdfast_bench: %s\n", why);
     return EXIT_FAILURE;

@@ -17,9 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the server's statistics no longer change. Until then, a message that no caller waits
-/// for may still be on its way: Redisson's cleanup after a release, or a deferred release of
-/// holdfast.
+/// Time until the server's statistics no longer change. Until then, it may still get requests that
+/// no caller waits for, for example a deferred release of holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {
@@ -62,7 +61,7 @@ turn take_turn(contender& who, ledger& books, nanoseconds length,
 
 namespace {
 
-/// One side of the contest, with all its samples so far.
+/// One of the two compared programs, with all its samples so far.
 struct side {
     const char* name;
     contender& who;
@@ -93,8 +92,7 @@ outcome duel(contender& we, contender& they, ledger& books, const course& how) {
             rounds.push_back(now);
             continue;
         }
-        // Drop the samples of the warm-up. During the warm-up, connections are opened, scripts are
-        // loaded and caches are filled.
+        // Drop the samples of the warm-up, which opens connections, loads scripts and fills caches.
         ours.samples.clear();
         yardstick.samples.clear();
     }
@@ -118,8 +116,8 @@ public:
         return all;
     }
 
-    /// Returns a minimum number of scripts: two for each lock and unlock of the other process, and
-    /// two of this process. There is no maximum, because failed attempts need more scripts.
+    /// At least two scripts for each pair of lock and unlock of the other process, and two of this
+    /// process. There is no maximum, because failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};
@@ -138,14 +136,15 @@ made crowd_and_rival(const arena& where, peer& rival) {
 
 namespace {
 
-/// One value of `options::hand_off::within`, and its results in all rounds.
+/// A value of `options::hand_off::within` (the time for local hand-overs), and its results in all
+/// rounds.
 struct budget {
     std::string within;
     std::vector<turn> turns{};
     std::vector<nanoseconds> waits{}; ///< waits of the other process
 
-    /// Runs one turn with a new client. A new client does not know yet that another process waits,
-    /// and the time to find this out is part of the measurement.
+    /// Runs one measurement with a new client. The client must find out that another process waits,
+    /// and this time is measured, too.
     void take_turn(arena where, peer& rival, accounts& books, const course& how, bool counts) {
         where.query = "?hand_off_within=" + within;
         const made both = crowd_and_rival(where, rival);
@@ -323,8 +322,8 @@ arena meeting::arena_for(std::optional<transport> way, const std::string& query,
             .more = more_};
 }
 
-/// Returns the turn length and the number of rounds. Turns are longer by the factor `slowness`. The
-/// number of rounds is smaller by that factor, but at least four.
+/// Returns the length of a measurement and the number of rounds. `slowness` multiplies the length
+/// and divides the number of rounds, but four rounds are the minimum.
 course meeting::course_of(const std::string& name, int slowness) const {
     const double seconds = how_.seconds * slowness;
     const int rounds = std::max(how_.rounds / slowness, std::min(how_.rounds, 4));

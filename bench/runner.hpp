@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the measurements: one turn of a contender, a contest of two contenders, a rivalry of two
-// processes, and all contests of a run.
+// Runs the measurements: one measurement (turn) of one program, a comparison of two programs, and
+// all comparisons of a run.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -18,13 +18,14 @@
 
 namespace holdfast::bench {
 
-/// Runs a contender for the time `length` (one turn), and adds its samples to `samples`. Throws if
-/// the contender fails, or if its counts contradict the server's statistics.
+/// Runs a program for the time `length`, and adds its samples to `samples`. Throws if the program
+/// fails, or if its counts contradict the server's statistics.
 turn take_turn(contender&, ledger&, nanoseconds length, std::vector<nanoseconds>& samples);
 
-// Runs two contenders alternately on one server. In each round, the other side goes first. A noisy
-// machine disturbs two consecutive turns in the same way. So the median of the ratios of many short
-// rounds is reliable, while the ratio of two figures that were measured minutes apart is not.
+// Two programs run alternately on one server, in many short rounds, and the result is the median of
+// the rounds' ratios. A busy machine slows down two consecutive measurements in the same way, so
+// their ratio is reliable. Values that were measured minutes apart have no reliable ratio. The
+// first program of a round is the second in the next.
 
 struct course {
     nanoseconds turn_length;
@@ -32,22 +33,22 @@ struct course {
     std::function<void(int round)> progress; ///< called before each round; round 0 is the warm-up
 };
 
-/// Compares the two contenders in a number of rounds. Throws if a contender fails, or if a
-/// contender's counts contradict the server's statistics.
+/// Compares the two programs in a number of rounds. Throws if a program fails, or if its counts
+/// contradict the server's statistics.
 outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
-/// Returns a contender with many threads of this process that want one lock all the time. `rival`
-/// is another process that wants the same lock from time to time. The contender counts the
-/// hand-overs between its threads. Its samples are the waiting times of `rival`.
+/// Returns a contender in which many threads of this process want one lock all the time, and the
+/// process `rival` wants it from time to time. It counts the hand-overs between the threads. Its
+/// samples are the waits of `rival`.
 made crowd_and_rival(const arena&, peer& rival);
 
-/// Runs each value of `options::hand_off::within` once in each round. Measures how much faster the
-/// threads of one process are with hand-over than without, and how long another process waits.
+/// Compares values of `options::hand_off::within`, the time for local hand-overs: how many
+/// hand-overs the threads of one process make, and how long another process waits for the lock.
+/// Each round measures each value once.
 std::vector<figure> compare_budgets(const rivalry&, arena, accounts&, const course&);
 
-/// Runs all contests, and has the state that they share. Writes the figures to the record. If the
-/// machine lacks something that a contest needs, skips the contest and records that. Throws the
-/// errors of the contests.
+/// Runs measurements, and writes their figures to the record. Skips a measurement, and records
+/// this, if the machine lacks something that it needs.
 class meeting {
 public:
     meeting(const wishes&, const server& home);

@@ -15,16 +15,16 @@ namespace holdfast::bench {
 
 struct wishes {
     bool json = false;
-    bool all = false;     ///< true: also run the contests that otherwise run only by name
-    std::string only;     ///< if not empty, the only contest to run
-    bool apart = false;   ///< true: the server gets a core for itself
+    bool all = false;     ///< true: also run the comparisons that run only by their names
+    std::string only;     ///< if not empty, the name of the only comparison or group to run
+    bool apart = false;   ///< true: the server gets its own core
     std::string record;   ///< file for all results; empty: no file
-    double seconds = 0.1; ///< length of one turn of one side
-    int rounds = 40;      ///< even, so that each side goes first in half of the rounds
+    double seconds = 0.1; ///< length of one measurement of one program
+    int rounds = 40;      ///< even, so that each program goes first in half of the rounds
     transport way = transport::unix_socket;
 
-    /// Returns whether the user wants this contest. A name that the user gave can also name a
-    /// group: `blocking` selects the contests `blocking.1` and `blocking.8`.
+    /// Returns whether to run this comparison. `only` can also be the name of a group: `blocking`
+    /// selects `blocking.1` and `blocking.8`.
     bool wants(std::string_view name, bool only_when_named = false) const {
         if (only.empty() || name.starts_with(only + "."))
             return all || !only_when_named;
@@ -46,7 +46,7 @@ public:
     explicit record(const wishes&);
 
     void begin(const std::map<std::string, std::string>& conditions);
-    /// Writes values that are known only after the run. They go to the file, and not to stdout.
+    /// Writes values that are known only after the run to the file.
     void end(const std::map<std::string, std::string>& what_else_is_known);
     void figures_of(const std::vector<figure>&);
     void distribution_of(const std::string& contest, const outcome&);
@@ -62,12 +62,12 @@ private:
 
 // Shows the progress of a run on one line of stderr, which is overwritten.
 
-/// Handles Ctrl-C. The first Ctrl-C ends the run after the present turn, so that the server's
-/// folder is removed. The second Ctrl-C ends the program at once.
+/// Handles Ctrl-C. The first ends the run after the current measurement, so that the server's
+/// folder is removed. The second ends the program at once.
 void listen_to_signals();
 bool is_interrupted();
 
-/// Prints the progress. Throws if the run was interrupted.
+/// Prints the progress. Throws if the user pressed Ctrl-C.
 void show_progress(const std::string& contest, const std::string& doing);
 void erase_progress();
 

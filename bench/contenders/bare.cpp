@@ -232,16 +232,15 @@ reply raw_line::next_reply() {
     return reply{static_cast<redisReply*>(raw)};
 }
 
-// Yardstick (lower limit of the time) for blocking calls. Each thread has its own socket, writes a
-// request, and sleeps in read() until the reply arrives. No blocking library can be faster than
-// this.
+// Comparison program for blocking calls. Each thread has its own socket, writes a request, and
+// sleeps in read() until the reply arrives. No blocking library can be faster.
 
 namespace {
 
 template <typename Requests>
 class caller {
 public:
-    /// Creates a caller. `replicas` is the number of replicas that must confirm each grant.
+    /// `replicas` is the number of replicas that must confirm each grant.
     caller(const arena& where, int i, int replicas = 0)
         : connection_{where.connect()}
         , requests_{i, connection_}
@@ -342,9 +341,8 @@ made bare_readers(const arena& where) {
     return std::make_unique<callers<read_requests>>(where);
 }
 
-// Yardsticks (lower limits) for the contenders with coroutines: one thread, and one connection with
-// the same number of pending requests. In a cluster, the thread has a connection to each primary,
-// and knows the slots.
+// Comparison programs for holdfast with coroutines: one thread, and one connection with the same
+// number of pending requests. In a cluster, the thread has a connection to each primary.
 
 namespace {
 
@@ -372,8 +370,8 @@ public:
     }
 
 private:
-    /// Returns the connections that have data to read. If there is only one connection, it is
-    /// returned without a call of poll(), because read() itself waits for data.
+    /// Returns the connections that have data to read. Returns a single connection without poll(),
+    /// because read() itself waits for data.
     std::vector<raw_line*> readable() {
         if (lines_.size() == 1)
             return {&lines_.front()};
@@ -446,14 +444,14 @@ made raw_slots(const arena& where) {
     return all;
 }
 
-// Yardstick for the local hand-over: a fair lock inside this process, without a server. A waiter
-// sleeps, and an unlock wakes the thread that has waited longest. The measured time is what the
-// kernel needs to switch between threads.
+// Comparison program for the local hand-over: a fair lock inside this process, without a server. An
+// unlock wakes the thread that has waited longest. The measured time is what the kernel needs to
+// switch between threads.
 
 namespace {
 
-/// Fair lock: no thread overtakes another thread, as in holdfast's local queue. std::mutex is not
-/// fair: a running thread may overtake threads that sleep.
+/// Fair lock: the threads get it in the order of their calls, as in holdfast's local queue. With
+/// std::mutex, a running thread may overtake a sleeping one.
 class fair_lock {
 public:
     void lock() {
@@ -475,7 +473,7 @@ public:
         }
         runtime::semaphore& next = *waiting_.front();
         waiting_.pop_front();
-        alone.unlock(); // otherwise the woken thread would wait for this mutex again
+        alone.unlock(); // unlock first: the woken thread takes this mutex
         next.post();
     }
 

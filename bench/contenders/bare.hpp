@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the yardsticks, the programs that holdfast is compared with. They use the server's
-// protocol without holdfast. There are requests for locks and for readers, and a connection with
-// many pending requests.
+// Requests and connections for the yardsticks: programs with which holdfast is compared. They use
+// the server's protocol without holdfast.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -29,19 +28,17 @@ void append_wait(std::string& out, int replicas);
 /// Throws if fewer than `replicas` replicas have confirmed the request.
 void expect_confirmed(const redisReply&, int replicas);
 
-/// Returns the deadline for a script that takes a lock. It is computed with the default timeout of
-/// holdfast.
+/// Returns the deadline argument of a script that takes a lock, computed as in holdfast.
 std::string next_deadline();
 
-/// The two scripts with which holdfast takes and releases a lock, with the same arguments. The
-/// requests are composed again for each pair of lock and unlock, as in holdfast, because each pair
-/// has its own owner and deadline.
+/// Requests with the two scripts that holdfast uses to take and release a lock. Each pair of lock
+/// and unlock has new requests, as in holdfast, because it has its own owner and deadline.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
 
-    /// Loads both scripts into the server. A server that holdfast uses also has both scripts after
-    /// the first lock and unlock.
+    /// Loads both scripts into the server. With holdfast, the server has them after the first lock
+    /// and unlock, too.
     requests(int lock, const connection&, std::string_view telling = "publish");
 
     void append_lock(std::string& out);
@@ -59,9 +56,9 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// Simple lock, as in many small libraries. It uses SET with NX and PX, and a script that deletes
-/// the key if its owner is still the same. It guarantees much less than holdfast: it sends no
-/// notifications, and does not handle lost replies.
+/// Requests of a simple lock, as in many small libraries: SET with NX and PX, and a script that
+/// deletes the key if its owner is still the same. Unlike holdfast, it sends no notifications and
+/// does not handle lost replies.
 class set_nx_requests {
 public:
     static constexpr int scripts_a_pair = 1;
@@ -79,8 +76,8 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// The two scripts with which holdfast takes and releases a read lock, with the same arguments. All
-/// readers share one lock.
+/// Requests with the two scripts that holdfast uses to take and release a read lock. All readers
+/// share one lock.
 class read_requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -100,19 +97,19 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// Options of a connection, in addition to its two scripts.
+/// Options of a `raw_line`.
 struct raw_manner {
-    /// Number of replicas that must confirm each grant. If it is above 0, one command WAIT follows
-    /// the requests of each write, and applies to all of them.
+    /// Number of replicas that must confirm each grant. If it is not 0, each write() ends with one
+    /// command WAIT for all its requests.
     int replicas = 0;
     std::string_view telling = "publish";
 };
 
-/// Connection with many pending requests. It is a loop of read() and write() with hiredis' reader.
-/// In each pass, all locks that got a reply send their next request in one write.
+/// Connection with many pending requests, which alternates read() and write(). All locks that got a
+/// reply in one read() send their next request in one write().
 class raw_line {
 public:
-    /// Creates a connection that repeatedly takes and releases all these locks, all at the same
+    /// Creates a connection that repeatedly takes and releases each of these locks, all at the same
     /// time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
@@ -125,8 +122,8 @@ public:
     /// confirmed.
     void write_all();
 
-    /// Reads the replies that have arrived. Requests the released locks again, unless the time
-    /// `end` has passed.
+    /// Reads the replies that have arrived. Before the time `end`, requests the released locks
+    /// again.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contender of a contest: a program that repeats one operation on locks as fast as possible. This
-// file has the base classes, the loops that contenders with threads share, the servers and settings
-// of a contest (`arena`), and the functions that create the contenders.
+// Contenders: classes that repeat one operation on locks as fast as possible, for a comparison of
+// two of them. This file has their base classes, their loops, their servers and settings (`arena`),
+// and the functions that create them.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -30,24 +30,22 @@ public:
     /// Throws if an operation fails.
     virtual tally run(nanoseconds length) = 0;
 
-    /// Returns how many scripts the server must have run, as a minimum and a maximum. By default,
-    /// both are two scripts for each pair of lock and unlock.
+    /// Returns the minimum and maximum number of scripts that the server must have run: by default
+    /// two for each pair of lock and unlock.
     virtual claim scripts_for(const tally& all) const { return {2 * all.done, 2 * all.done}; }
 
     /// Returns the CPU time of the process that does the work.
     virtual double cpu_seconds() const { return own_cpu_seconds(); }
 
-    /// Returns the memory that a started process uses while it holds the lock. Only contenders that
-    /// start processes use this.
+    /// Returns the memory of a process that holds the lock, for contenders that start a process for
+    /// each lock.
     virtual double memory_kb() const { return 0; }
 };
 
-// Loop for all contenders with threads. The contenders differ only in the function that the loop
-// calls.
+// Loops for contenders with threads.
 
 /// Starts all threads together. Each thread calls `once` with its own number until `length` has
-/// passed. `once` runs one operation, which is counted, and returns the time that the operation
-/// took or waited.
+/// passed. `once` runs one operation, and returns the time to record for it.
 tally in_threads(int threads, nanoseconds length, const std::function<nanoseconds(int)>& once);
 
 /// Returns how long the call of `what` takes.
@@ -74,9 +72,9 @@ tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave
     return all;
 }
 
-/// Runs one thread that alternately takes a lock without confirmation and a lock that a replica
-/// confirms. A sample is how much longer the second lock took. Both are measured shortly after one
-/// another, so disturbances of the machine affect both.
+/// Runs one thread that alternately takes a lock without and with a replica's confirmation. A
+/// sample is how much longer the confirmed lock took. Both are measured shortly after one another,
+/// so that a busy machine slows both down.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {
@@ -107,15 +105,15 @@ inline void expect_unlocked(basic_mutex& held) {
         throw boost::system::system_error{failure, "unlock"};
 }
 
-// Measures how fast a client's waiter is woken by an action of another client.
+// Base of the contenders that measure how fast one client wakes a waiter of another client.
 
-/// Contender that measures wake-ups. A sample is the time from the call that wakes the waiter until
-/// the waiter's call returns.
+/// Contender that measures wake-ups. A sample is the time from the call that wakes the waiter (for
+/// example unlock()) until the waiter's call returns.
 class relay : public contender {
 public:
-    /// Time from the start of the wait to the wake-up, random between `least` and `most`. After 2
-    /// ms, the waiter has made a failed attempt, has subscribed, and sleeps. If the waiter polls,
-    /// the range should be as long as its poll interval.
+    /// Random time from the start of the wait to the wake-up. After 2 ms, the waiter has made a
+    /// failed attempt, has subscribed, and sleeps. For a waiter that polls, `most` minus `least`
+    /// should be its poll interval.
     struct pause {
         std::chrono::microseconds least{2'000}, most{2'000};
     };
@@ -127,7 +125,7 @@ public:
 
     tally run(nanoseconds length) override;
 
-    /// Returns no maximum number of scripts, because each waiter first makes a failed attempt.
+    /// There is no maximum number of scripts, because each waiter first makes a failed attempt.
     claim scripts_for(const tally& all) const override;
 
 private:
@@ -145,7 +143,7 @@ private:
 
 class redisson;
 
-/// Servers and settings of one contest (comparison of two programs), used by the contenders.
+/// Servers and settings for the two contenders of one comparison.
 struct arena {
     const server& home;
     transport way;     ///< how both sides connect
@@ -155,9 +153,8 @@ struct arena {
     more_servers& more;          ///< servers in addition to `home`
     std::optional<site> group{}; ///< used instead of `home`
 
-    /// Returns the URL for the holdfast client, with `announce` turned off. Otherwise the client
-    /// would send its client information every half minute, and these requests would appear in the
-    /// statistics.
+    /// Returns the URL for the holdfast client. `announce=no` prevents requests with client
+    /// information, which would be counted in the statistics.
     std::string url() const { return group ? with_settings(group->url) : url_of(home); }
     std::string url_of(const server& which) const { return with_settings(which.url(way)); }
     std::string with_settings(const std::string& address) const {
@@ -183,30 +180,30 @@ inline std::unique_ptr<ledger> ledger_of(const arena& where) {
     return std::make_unique<accounts>(books_of(where));
 }
 
-/// Returns the name of lock `i`. holdfast and the yardstick use the same names. Each thread,
-/// coroutine or pending request has its own lock.
+/// Returns the name of lock `i`, the lock of thread, coroutine or pending request `i`. Both
+/// contenders use the same names.
 inline std::string name_of_lock(int i) {
     return "bench:" + std::to_string(i);
 }
 
 using made = std::unique_ptr<contender>;
 
-// Contenders in which each thread has a lock of its own. The holdfast contender uses one client for
-// all threads. The yardstick has a bare blocking socket for each thread.
+// Contenders in which each thread has a lock of its own. holdfast uses one client for all threads;
+// the comparison program has a blocking socket for each thread.
 made holdfast_threads(const arena&);
 // Contender whose unlock() does not wait for the server's reply.
 made holdfast_deferring(const arena&);
 made bare_sockets(const arena&);
 made bare_sockets_with_set_nx(const arena&);
 
-// Contenders with coroutines on one thread. The yardstick is one connection with the same number of
-// pending requests.
+// Contenders with coroutines on one thread. The comparison program has one connection with the same
+// number of pending requests.
 made holdfast_coroutines(const arena&);
 made raw_pipeline(const arena&);
 
-// Contenders with coroutines, on a primary whose replicas must confirm each grant. The yardstick
-// sends one WAIT for all requests that it writes together. The last two functions measure how much
-// longer a grant takes if one replica confirms it.
+// Contenders on a primary whose replicas must confirm each grant. The comparison program sends one
+// WAIT for all requests that it writes together. The last two functions measure how much longer a
+// grant takes if one replica confirms it.
 made bare_sockets_confirmed_by_one(const arena&);
 made bare_sockets_confirmed_by_two(const arena&);
 made raw_pipeline_confirmed_by_one(const arena&);
@@ -214,29 +211,29 @@ made raw_pipeline_confirmed_by_two(const arena&);
 made holdfast_confirmation(const arena&);
 made bare_confirmation(const arena&);
 
-// Contenders with locks in a cluster. The yardstick has a connection to each primary. The second
-// function uses a cluster of one node, which the client treats as a single server. In the third
-// function, a release notification goes only to the shard of the lock.
+// Contenders with locks in a cluster. The first has a connection to each primary. The second has a
+// cluster of one node. In the third, a release notification goes only to the shard of the lock.
 made raw_slots(const arena&);
 made holdfast_coroutines_at_one_node(const arena&);
 made holdfast_coroutines_telling_shards(const arena&);
 
-// Contenders in which all threads of the process want one lock. The yardstick is a fair lock
-// without a server. In the last function, only the holder enters the lock, again and again.
+// Contenders in which all threads of the process want one lock. The comparison program
+// (`bare_hand_off`) is a fair lock without a server. In the last function, one thread takes a lock
+// that it holds already.
 made holdfast_gate(const arena&);
 made holdfast_fenced_gate(const arena&); // each grant has a fencing token
 made bare_hand_off(const arena&);
 made holdfast_reentry(const arena&);
 
-// Contenders in which all threads of the process use one reader-writer lock. The yardstick has a
-// bare blocking socket for each thread. In the last function, one thread writes, and all others
+// Contenders in which all threads of the process use one reader-writer lock. The comparison program
+// has a blocking socket for each thread. In the last function, one thread writes, and all others
 // read.
 made holdfast_readers(const arena&);
 made bare_readers(const arena&);
 made holdfast_readers_and_writer(const arena&);
 
-// Contenders in which several processes wait for one fair lock. Throws `not_here` if Redisson is
-// missing.
+// Contenders in which several processes wait for one fair lock. They throw `not_here` if Redisson
+// is missing.
 made holdfast_fair(const arena&);
 made redisson_fair(const arena&);
 
@@ -246,13 +243,13 @@ made holdfast_late_wake_up(const arena&);      // the waiter has waited for some
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
 made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 
-// Contenders in which all threads of the process use one semaphore. In the first function it has
-// fewer permits than there are threads; in the second it has enough permits for all threads.
+// Contenders in which all threads of the process use one semaphore. In the first, it has fewer
+// permits than there are threads; in the second, enough for all.
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 
-// Contenders in which all threads of the process use leased permits, and contenders in which they
-// use a rate limiter of `draws_of_a_rate` permits in 100 ms.
+// Contenders in which all threads of the process use leased permits, or a rate limiter of
+// `draws_of_a_rate` permits in 100 ms.
 inline constexpr int draws_of_a_rate = 200;
 made holdfast_permits(const arena&);
 made holdfast_rate(const arena&);
@@ -262,25 +259,25 @@ made holdfast_rate(const arena&);
 made holdfast_wake_up_by_permit(const arena&);
 made holdfast_wake_up_by_latch(const arena&);
 
-// Contenders that take a lock from the shell, with a process for each lock. Throws `not_here` if a
-// program is missing.
+// Contenders that start a command (`holdfast run` or flock(1)) for each lock. They throw `not_here`
+// if a program is missing.
 made holdfast_commands(const arena&);
 made flock_commands(const arena&);
 
-// Contenders in which one client takes three locks as one lock. The yardstick is one script and its
-// reply.
+// Contenders in which one client takes three locks as one lock. The comparison program sends one
+// script and reads its reply.
 made holdfast_multi(const arena&);
 made holdfast_multi_pairs(const arena&);
 made bare_round_trips(const arena&);
 
-// Contenders with one lock on three or five servers. The yardstick has a bare socket to each
+// Contenders with one lock on three or five servers. The comparison program has a socket to each
 // server, and waits for the replies of a majority. In the third function, one of the five servers
 // is down.
 made holdfast_quorum_3(const arena&);
 made holdfast_quorum_5(const arena&);
 made holdfast_quorum_5_one_dead(const arena&);
 made holdfast_quorum_pairs(const arena&); // on five servers; a sample includes the release
-// Contender on five servers. The contenders redsync and node-redlock are compared with it.
+// Contender on five servers, to compare with redsync and node-redlock.
 made holdfast_quorum_token_pairs(const arena&);
 made bare_nodes_3(const arena&);
 made bare_nodes_5(const arena&);
@@ -298,13 +295,14 @@ made redisson_permits(const arena&);
 made redisson_rate(const arena&);
 made redisson_confirmed(const arena&); ///< both replicas confirm each grant and each release
 
-// Contenders on ZooKeeper: all threads want one lock, each through its own client. Curator's
-// functions throw `not_here` if Curator is missing.
+// Contenders on ZooKeeper, with holdfast and with Curator. In a queue, all threads want one lock,
+// each through its own client. Curator's functions throw `not_here` if Curator is missing.
 made holdfast_queue(const arena&);
 made curator_threads(const arena&);
 made curator_queue(const arena&);
 
-// Locks of other libraries on five servers, over TCP. Throws `not_here` if one is missing.
+// Locks of other libraries on five servers, over TCP. The functions throw `not_here` if the library
+// is missing.
 made redsync_quorum(const arena&);
 made node_redlock_quorum(const arena&);
 

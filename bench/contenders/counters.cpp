@@ -11,8 +11,7 @@
 #include <limits>
 #include <stdexcept>
 
-// Contenders with threads that use one semaphore, and contenders with threads that wait for a
-// permit or a latch.
+// Contenders whose threads use one semaphore, or wait for a permit or a latch.
 
 namespace holdfast::bench {
 namespace {
@@ -34,9 +33,8 @@ public:
         return all;
     }
 
-    /// Returns only a minimum: at least one pair uses the server. There is no maximum. A permit
-    /// that is passed on within the process needs no script, but a thread that finds no permit runs
-    /// additional scripts.
+    /// Two scripts are the minimum, because permits can be passed on within the process. There is
+    /// no maximum, because a thread that finds no permit runs additional scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -142,7 +140,7 @@ public:
         return all;
     }
 
-    /// Returns only a minimum number of scripts, because at least one pair uses the server.
+    /// Two scripts are the minimum, because permits can be passed on within the process.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -182,8 +180,7 @@ public:
         return all;
     }
 
-    /// Returns no maximum. A thread that finds no permit has run a script for nothing, so the
-    /// number of scripts for each permit is unknown.
+    /// There is no maximum, because a thread may run several scripts until it gets a permit.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <thread>
 
-// Contenders that use holdfast in a program with threads: one client, and blocking calls.
+// holdfast in a program with threads: one client, and blocking calls.
 
 namespace holdfast::bench {
 namespace {
@@ -59,8 +59,8 @@ made holdfast_deferring(const arena& where) {
     return std::make_unique<clients_threads>(where, deferred_release);
 }
 
-// Contender that uses holdfast in a program with an event loop: one client on the loop's executor,
-// and many coroutines. It uses only one thread, like the yardstick.
+// holdfast in a program with an event loop: one client on the loop's executor, many coroutines, and
+// only one thread, as in the comparison program.
 
 namespace {
 
@@ -98,7 +98,7 @@ public:
                 if (e)
                     failure = e;
                 if (--left == 0)
-                    loop_.stop(); // needed because the client always has a pending read
+                    loop_.stop(); // the client's pending read would keep the loop running
             });
         run_loop();
         all.elapsed = stopwatch::now() - begin;
@@ -166,8 +166,7 @@ made holdfast_confirmation(const arena& where) {
     return std::make_unique<confirmed_calls>(where);
 }
 
-// Contender with several locks that one client takes as one lock. It is compared with one round
-// trip to the server.
+// Several locks that one client takes as one lock, compared with one round trip to the server.
 
 namespace {
 
@@ -249,7 +248,7 @@ made bare_round_trips(const arena& where) {
     return std::make_unique<asker>(where);
 }
 
-// Contender with one lock that all threads of the process want all the time.
+// One lock that all threads of the process want all the time.
 
 namespace {
 
@@ -266,8 +265,7 @@ public:
             threads_, length, [this] { lock_.lock(); }, [this] { expect_unlocked(lock_); });
     }
 
-    /// Returns a minimum and a maximum number of scripts. A local hand-over needs no script, but at
-    /// least one grant comes from the server.
+    /// A local hand-over needs no script, but at least one grant comes from the server.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 private:
@@ -276,8 +274,8 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. The server keeps the last token for ever, so each turn (one
-/// measurement) deletes it at its end: a turn must leave no key behind.
+/// One fenced lock for all threads. Each measurement deletes the lock's last token at its end,
+/// because it must leave no key behind, and the server would keep this key for ever.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)
@@ -304,12 +302,12 @@ made holdfast_fenced_gate(const arena& where) {
     return std::make_unique<fenced_crowd>(where);
 }
 
-// A lock that its holder enters repeatedly.
+// A lock that its holder takes again and again.
 
 namespace {
 
-/// Number of re-entries per sample; the sample is their mean time. The clock is not read for each
-/// re-entry, because reading the clock takes as long as a re-entry.
+/// Number of re-entries between two looks at the clock, which takes as long as a re-entry. A sample
+/// is their mean time.
 constexpr int between_looks = 1000;
 
 class holder : public contender {
@@ -368,8 +366,8 @@ public:
         return in_threads(threads_, length, [this](int) { return time_of([this] { read(); }); });
     }
 
-    /// Returns a minimum and a maximum number of scripts. Readers that arrive within a short time
-    /// share one hold at the server, so the minimum is the number of scripts for one hold.
+    /// Readers that arrive within a short time share one hold at the server, so two scripts may be
+    /// enough for all of them.
     claim scripts_for(const tally& all) const override { return {2, 2 * all.done}; }
 
 protected:
@@ -386,8 +384,8 @@ protected:
     shared_mutex lock_;
 };
 
-/// The first thread writes, and the other threads read. All pairs are counted. A sample is how long
-/// the writer waited.
+/// One lock with one writing thread, and many reading threads. All pairs are counted. A sample is
+/// how long the writer waited.
 class readers_and_writer final : public readers {
 public:
     using readers::readers;
@@ -431,8 +429,8 @@ made holdfast_readers_and_writer(const arena& where) {
     return std::make_unique<readers_and_writer>(where);
 }
 
-// Contender with one lock that many threads want. Each thread has its own client, and so its own
-// entry in the server's queue.
+// One lock that many threads want. Each thread has its own client, and so its own entry in the
+// server's queue.
 
 namespace {
 
@@ -464,8 +462,8 @@ private:
         mutex lock{home, name_of_lock(0)};
     };
 
-    /// Returns how long to hold the lock: one to three milliseconds, as long as Curator's contender
-    /// does.
+    /// Returns how long to hold the lock: one to three milliseconds, as in the program with
+    /// Curator.
     std::chrono::milliseconds hold(int i) {
         return std::chrono::milliseconds{1 + (7 * i + turns_++) % 3};
     }

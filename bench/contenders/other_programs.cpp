@@ -25,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout for the start of a JVM and for the end of a turn (one measurement). Both take far less
-/// time, even on a busy machine.
+/// Timeout for the start of a JVM and for the end of a measurement. Both take far less, even on a
+/// busy machine.
 constexpr auto answers_within = 60s;
 
 } // namespace
@@ -61,8 +61,8 @@ double peer::cpu_seconds() const {
 
 namespace {
 
-/// Returns the pause before a turn: one to ten milliseconds, as in Threads.java. So a request can
-/// arrive at any moment of the time within which the other process hands its lock over
+/// Returns the pause before a request: one to ten milliseconds, as in Threads.java. So the request
+/// comes at a random moment while the other process hands the lock over between its threads
 /// (`hand_off::within`).
 std::chrono::milliseconds rest(long long time) {
     return std::chrono::milliseconds{1 + 7 * time % 10};
@@ -126,13 +126,12 @@ std::string program_of_neighbour(const std::string& name) {
 
 namespace {
 
-/// Time of warm-up. After it, the JIT compiler has compiled all functions that a measurement calls.
+/// Time until the JIT compiler has compiled all functions that a measurement calls.
 constexpr auto warm_up = 3s;
 
 class redissons_turn : public contender {
 public:
-    /// Creates a contender. `kind` is a word that Driver.java accepts: "threads", "async", "gate",
-    /// …
+    /// `kind` is a word that Driver.java accepts: "threads", "async", "gate", …
     redissons_turn(const arena& where, const char* kind, std::string more_words = {})
         : java_{where.java.process()}
         , kind_{kind}
@@ -146,8 +145,8 @@ public:
         return java_.finish();
     }
 
-    /// Returns no maximum. A caller that finds the lock held makes failed attempts, and Redisson's
-    /// watchdog renews every held lock every ten seconds.
+    /// There is no maximum, because Redisson makes failed attempts, and renews held locks every ten
+    /// seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};
@@ -239,12 +238,12 @@ made redisson_rate(const arena& where) {
     return std::make_unique<redissons_turn>(where, "rate", ' ' + std::to_string(draws_of_a_rate));
 }
 
-// Contender with Curator, in its own JVM. The program is one of the programs for the tests `./dev
-// interop` (tests/interop/others/curator). It runs a whole measurement by itself.
+// Curator, in its own JVM. The program (tests/interop/others/curator) is also used by the tests
+// `./dev interop`. It runs a whole measurement by itself.
 
 namespace {
 
-/// Warm-up time, as long as for Redisson. Here the server (ZooKeeper) runs in a JVM, too.
+/// Time until the JIT compilers of Curator's and of ZooKeeper's JVM are warm.
 constexpr auto warm_up_of_curator = 5s;
 
 class curators_turn final : public contender {
@@ -284,14 +283,12 @@ made curator_queue(const arena& where) {
     return std::make_unique<curators_turn>(where, "queue");
 }
 
-// Contenders with the Redlock of other libraries (redsync and node-redlock), each in its own
-// process. The programs are made for `./dev interop` (tests/interop/others), and run a whole
-// measurement by themselves.
+// redsync and node-redlock, each in its own process. Their programs (tests/interop/others) are also
+// used by the tests `./dev interop`. They run a whole measurement by themselves.
 
 namespace {
 
-/// Warm-up time, the same as for Redisson. V8 needs the time for its compiler, and Go for its
-/// connections.
+/// Warm-up time: V8 needs it for its compiler, and Go for its connections.
 constexpr auto warm_up_of_others = 3s;
 
 std::vector<std::string> command_for(const std::string& name,
@@ -304,8 +301,7 @@ std::vector<std::string> command_for(const std::string& name,
 
 class other_quorum : public contender {
 public:
-    /// Creates a contender. `scripts` is the number of scripts that a pair of lock and unlock runs
-    /// on each node.
+    /// `scripts` is the number of scripts that a pair of lock and unlock runs on each node.
     other_quorum(const arena& where, const std::string& name, int scripts)
         : nodes_{nodes(where, 5)}
         , books_{nodes_}
@@ -315,7 +311,7 @@ public:
         run(warm_up_of_others);
     }
 
-    /// Runs one turn. Both libraries wait for all nodes, so no key is left at the end.
+    /// Runs one measurement. Both libraries wait for all nodes, so no key is left at the end.
     tally run(nanoseconds length) final {
         books_.clear();
         process_.begin("quorum", at_once_, length);
@@ -324,8 +320,7 @@ public:
         return all;
     }
 
-    /// Returns no maximum. A failed attempt is released on all nodes and then repeated, which needs
-    /// more scripts.
+    /// There is no maximum, because failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }
@@ -344,8 +339,7 @@ private:
 
 } // namespace
 
-/// Creates the contender for redsync. A pair of lock and unlock runs only one script, because
-/// redsync takes a lock with a plain SET.
+/// redsync takes a lock with a plain SET, so a pair of lock and unlock runs only one script.
 made redsync_quorum(const arena& where) {
     return std::make_unique<other_quorum>(where, "redsync", 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders in other processes: Redisson, Curator, and the locks of other libraries. Another
-// instance of this program can also be such a process.
+// Programs in other processes with which holdfast is compared: Redisson, Curator and other
+// libraries. A second process of this benchmark is started in the same way.
 #pragma once
 
 #include "bench/figures/samples.hpp"
@@ -16,8 +16,8 @@
 
 namespace holdfast::bench {
 
-/// Contender in its own process, which lives as long as this object. The process is bench/redisson
-/// or another instance of this program (`be_a_neighbour`). It reads commands line by line.
+/// Process that runs measurements for this benchmark: bench/redisson, or this program itself
+/// (`be_a_neighbour`). It reads one command per line, and lives as long as this object.
 class peer {
 public:
     /// Starts the process. Throws if the process does not reply; the message then contains the
@@ -26,14 +26,13 @@ public:
 
     const std::string& version() const { return version_; } ///< first line of its output
 
-    /// Begins one turn (operations for a given time). Until `finish`, the caller may run
-    /// operations, too. `more_words` contains further arguments of the turn, with a space in front
-    /// of each.
+    /// Begins one measurement of the time `length`. Until `finish`, the caller may run operations,
+    /// too. `more_words` has further arguments, each with a space before it.
     void begin(const std::string& kind, int at_once, nanoseconds length,
                const std::string& more_words = {});
-    tally finish(); ///< waits for the end of the turn; throws the error that the process reports
+    tally finish(); ///< waits for the result; throws the error that the process reports
 
-    double cpu_seconds() const; ///< CPU time so far, including the time between turns
+    double cpu_seconds() const; ///< CPU time since the start of the process
 
 private:
     std::string answer();
@@ -43,13 +42,14 @@ private:
     std::string version_;
 };
 
-/// Runs this program as another process that wants the same lock, sometimes or all the time. It has
-/// its own client. It reads turns from stdin until stdin ends, and writes one line for each turn,
-/// in the format of bench/redisson's Driver. `url` is the server of the lock.
+/// Runs this program as a second process that wants the same lock, with its own client. Reads
+/// commands from stdin until stdin ends, and writes one line with results for each, in the format
+/// of bench/redisson's Driver. `url` is the server of the lock.
 void be_a_neighbour(const char* url);
 
-/// Returns the path of a program of ./dev interop. The environment variable HOLDFAST_NEIGHBOURS,
-/// which `./dev bench` sets, lists these programs as `<name>=<program>;…`. Throws `not_here`.
+/// Returns the path of a program of tests/interop. `./dev bench` lists these programs in the
+/// environment variable HOLDFAST_NEIGHBOURS as `<name>=<program>;…`. Throws `not_here` if the
+/// program is not in the list.
 std::string program_of_neighbour(const std::string& name);
 
 // Redisson in one or several JVMs (bench/redisson).
@@ -59,16 +59,15 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Starts the JVMs of a run. `./dev bench` sets the environment variable HOLDFAST_BENCH_REDISSON,
-/// which has the form `<version>=<class path>`. A JVM is started at its first use, and lives as
-/// long as this object.
+/// JVMs with Redisson. Each is started at its first use, and lives as long as this object. `./dev
+/// bench` sets the environment variable HOLDFAST_BENCH_REDISSON to `<version>=<class path>`.
 class redisson {
 public:
     explicit redisson(const server& home)
         : home_{home} {}
 
-    /// Returns a JVM, and starts it at the first call. Most contests share JVM 0. Throws
-    /// `not_here`, or the reason why the JVM did not start.
+    /// Returns a JVM, and starts it at the first call. Most measurements use JVM 0. Throws
+    /// `not_here` if Redisson is missing, or the reason why the JVM did not start.
     peer& process(std::size_t number = 0);
 
     double cpu_seconds() const; ///< CPU time of all JVMs

@@ -15,16 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Contenders that run commands under a lock, from the shell. Each command starts a process of
-// `holdfast run` or flock(1).
+// Commands that run under a lock. Each command starts a process of `holdfast run` or flock(1).
 
 namespace holdfast::bench {
 namespace {
 
 using words = std::vector<std::string>;
 
-/// Contender that runs commands under a lock. `begin` is the beginning of the command line: the
-/// program that takes the lock, with its options.
+/// Contender that runs commands under a lock. `begin` is the program that takes the lock, with its
+/// options.
 class locked_commands : public contender {
 public:
     locked_commands(words begin, long long scripts_each)
@@ -45,7 +44,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // Add one to `all.done`: the memory was measured with one more command.
+        // Add one to `all.done`: `look_at_memory` has run one more command.
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }
@@ -69,8 +68,8 @@ private:
             throw std::runtime_error{all.front() + " did not run its command"};
     }
 
-    /// Returns the memory of the process that holds the lock. A command that runs under the lock
-    /// reads it.
+    /// Returns the memory of the process that holds the lock. The command that runs under the lock
+    /// reads it from its parent process in /proc.
     double look_at_memory() const {
         support::child_process holder{with({"sh", "-c", "exec grep VmRSS: /proc/$PPID/status"}),
                                       "/dev/null"};
@@ -106,7 +105,7 @@ made flock_commands(const arena& where) {
     throw not_here{"there is no flock, which is in util-linux"};
 }
 
-// Processes that all want one fair lock all the time. Each process waits in the server's queue.
+// Processes that all want one fair lock all the time, and wait in the server's queue.
 
 namespace {
 
@@ -130,7 +129,7 @@ public:
         return together;
     }
 
-    /// Returns no maximum, because a waiter makes at least one failed attempt.
+    /// There is no maximum, because each waiter makes at least one failed attempt.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }
@@ -150,7 +149,7 @@ private:
     std::vector<member> all_;
 };
 
-/// Contender with holdfast: one process for each waiter.
+/// The fair lock of holdfast, with one process for each waiter.
 class our_queue final : public queue {
 public:
     explicit our_queue(const arena& where) {
@@ -163,12 +162,11 @@ private:
     std::deque<peer> processes_; // a deque does not move its elements
 };
 
-/// Maximum number of JVMs. On a machine with few cores, more JVMs would be slower, because their
-/// JIT compilers would never finish.
+/// Maximum number of JVMs. On a machine with few cores, the JIT compilers of more JVMs would never
+/// finish.
 constexpr int jvms_at_most = 2;
 
-/// Runs turns until the JIT compiler has compiled all functions of a turn. More waiters make this
-/// faster.
+/// Runs until the JIT compiler has compiled all functions of the measurement.
 void warm_up(peer& java) {
     java.begin("fair", 8, 5s);
     java.finish();

@@ -59,13 +59,13 @@ void books_of_nodes::expect(long long scripts) const {
                                  " scripts together, and not " + std::to_string(scripts)};
 }
 
-// Contender with a lock on several servers, in a program with an event loop. There is a client for
-// each server. All clients are on the loop's executor, and one thread runs everything.
+// holdfast's lock on several servers, in a program with an event loop. One thread runs the clients
+// of all servers.
 
 namespace {
 
-/// Time until everything is cleaned up. If a request got no reply, its lock is released once more
-/// at a time when the server can no longer execute the request.
+/// Time until the clients have cleaned up. After a request without a reply, a client waits until
+/// the server can no longer execute the request, and then releases the lock once more.
 constexpr auto settles_within = std::chrono::seconds{5};
 
 asio::awaitable<void> majorities(quorum_mutex& lock, stopwatch::time_point end, sampled what,
@@ -90,8 +90,8 @@ public:
             add_client(dead);
         majority_ = static_cast<long long>(clients_.size()) / 2 + 1;
         const quorum_mutex::nodes all{clients_.begin(), clients_.end()};
-        // `nodes_remember` avoids the wait for old locks after a node's restart. It may be true
-        // here, because the servers were just started and have lost no lock.
+        // `nodes_remember` tells the lock that no node has lost its locks by a restart, so that it
+        // need not wait for their leases to end. True here: the servers are new.
         for (int i = 0; i < where.at_once; ++i)
             locks_.emplace_back(all, name_of_lock(i),
                                 quorum_options{.kind = kind, .nodes_remember = true});
@@ -120,7 +120,7 @@ public:
                                if (e)
                                    failure = e;
                                if (--left == 0)
-                                   // Needed because the clients always have a pending read.
+                                   // The clients' pending reads would keep the loop running.
                                    loop_.stop();
                            });
         run_loop();
@@ -133,9 +133,8 @@ public:
         return all;
     }
 
-    /// Returns no limits, because a single node may run any number of scripts. A node that is still
-    /// busy with a pair is not asked for the next pair, and a late grant is released once more.
-    /// run() checks the statistics of all nodes together.
+    /// There are no limits, because these are the numbers of one node, and a pair needs only a
+    /// majority of the nodes. run() checks the sum over all nodes.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }
@@ -150,8 +149,8 @@ private:
         loop_.run();
     }
 
-    /// Gives the clients time to release late grants: grants that a server sent after a majority
-    /// had granted already.
+    /// Gives the clients time to release late grants, which came after a majority had already
+    /// granted the lock.
     void settle() {
         const auto limit = stopwatch::now() + settles_within;
         do {
@@ -196,8 +195,8 @@ made holdfast_quorum_token_pairs(const arena& where) {
                                     lock_kind::token);
 }
 
-// Yardstick (program to compare with) for a lock on several servers. It has a bare socket to each
-// server, sends each request to all servers at once, and waits for the replies of a majority.
+// Comparison program for a lock on several servers: it has a socket to each server, sends each
+// request to all servers at once, and waits for the replies of a majority.
 
 namespace {
 
@@ -255,9 +254,9 @@ public:
             sockets_.emplace_back(node->connect(where.way));
     }
 
-    /// Measures lock calls. A sample is the time from the sending of the requests until a majority
-    /// has replied. The loop also waits for the other replies and for the releases on all nodes,
-    /// but does not measure these waits.
+    /// Takes and releases the lock again and again. A sample is the time from the sending of the
+    /// requests until a majority has replied. The wait for the other replies and for the releases
+    /// is not measured.
     tally run(nanoseconds length) override {
         tally all;
         const auto begin = stopwatch::now();
@@ -287,8 +286,7 @@ private:
         return all;
     }
 
-    /// Waits until at most `most` replies are missing. Nodes that have replied are not polled
-    /// again.
+    /// Waits until at most `most` replies are missing.
     void wait_until_open(std::size_t most, void (*expect)(const redisReply&)) {
         auto open = [this] {
             std::size_t left = 0;

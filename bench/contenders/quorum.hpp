@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a quorum: the server that all contests use, and additional servers.
+// Servers of a quorum in the benchmark, and their statistics.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -10,11 +10,11 @@
 
 namespace holdfast::bench {
 
-/// Starts and returns `count` servers.
+/// Returns `count` running servers.
 std::vector<const server*> nodes(const arena&, int count);
 
-/// Statistics of all nodes of a quorum. The statistics of a single node are not useful, because a
-/// pair needs only a majority.
+/// Sum of the statistics of all nodes of a quorum. The statistics of a single node say little,
+/// because a pair of lock and unlock needs only a majority.
 class books_of_nodes {
 public:
     explicit books_of_nodes(const std::vector<const server*>&);

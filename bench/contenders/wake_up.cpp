@@ -8,8 +8,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Function that returns one side of a lock, for example its readers' or its writers' side. The
-/// first client holds one side, and the other client waits for the same or another side.
+/// Function that returns the mutex of a lock for readers or for writers. One client holds one of
+/// them, while another client waits for the same or the other.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

@@ -35,8 +35,8 @@ void session::closes::operator()(MYSQL* handle) const noexcept {
 session::session(const support::mariadb_server& where) {
     mysql::prepare_library();
     handle_.reset(mysql_init(nullptr));
-    // With CLIENT_FOUND_ROWS, the server reports all rows that matched, as it does for Java's
-    // driver. Without it, an UPDATE that sets the same time again would report no row.
+    // With CLIENT_FOUND_ROWS, an UPDATE reports all rows that matched, as with Java's driver.
+    // Without it, a row that gets the same time again would not count.
     if (mysql_real_connect(handle_.get(), "127.0.0.1", support::mariadb_server::user,
                            support::mariadb_server::password, support::mariadb_server::schema,
                            where.port(), nullptr, CLIENT_FOUND_ROWS) == nullptr)
@@ -64,8 +64,8 @@ void session::send(const std::string& statement) {
 
 namespace {
 
-/// ShedLock's `lockAtMostFor`, which is as long as holdfast's lease. `lockAtLeastFor` has its
-/// default, zero.
+/// ShedLock's `lockAtMostFor`, as long as holdfast's lease, and `lockAtLeastFor`, with its default
+/// zero.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 
@@ -188,8 +188,8 @@ support::mariadb_server& database_of(const site& where) {
     return *where.database;
 }
 
-// Yardsticks (programs to compare with) on MariaDB, for locks that only one thread wants. Each
-// thread has a session, and sleeps until the reply arrives.
+// Comparison programs on MariaDB, for locks that only one thread wants. Each thread has a session,
+// and sleeps until the reply arrives.
 
 namespace {
 
@@ -217,7 +217,7 @@ private:
 template <typename Lock>
 class threads_with_sessions final : public contender {
 public:
-    /// Creates the threads. `updates` is the number of UPDATEs in a pair.
+    /// `updates` is the number of UPDATEs in a pair of lock and unlock.
     threads_with_sessions(const arena& where, int updates)
         : updates_{updates} {
         for (int i = 0; i < where.at_once; ++i)
@@ -258,7 +258,7 @@ made holdfast_threads_without_bell(const arena& where) {
     return holdfast_threads(quiet);
 }
 
-// Waiter that polls for a lock of ShedLock.
+// A waiter that polls for a lock of ShedLock.
 
 namespace {
 
@@ -284,8 +284,8 @@ made shed_lock_wake_up(const arena& where) {
     return std::make_unique<shed_lock_relay>(where);
 }
 
-// Contender that measures the load that waiters cause on the server. One lock is held for the whole
-// measurement. All waiters want it, each through its own client or session.
+// Measures the load that waiters cause on the server. One lock is held for the whole measurement,
+// and all waiters want it, each through its own client or session.
 
 namespace {
 
@@ -298,8 +298,7 @@ public:
     tally run(nanoseconds length) final {
         hold_back();
         auto all = std::async(std::launch::async, [&] {
-            // Each waiter waits only once, because the first grant comes at the end of the
-            // measurement.
+            // Each waiter waits only once: the lock is released at the end of the measurement.
             return in_threads(waiters_, length / 2,
                               [this](int i) { return time_of([&] { wait_and_leave(i); }); });
         });
@@ -308,7 +307,7 @@ public:
         return all.get();
     }
 
-    /// Returns no maximum, because waiters poll and holders renew.
+    /// There is no maximum, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }

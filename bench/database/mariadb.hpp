@@ -37,18 +37,18 @@ private:
     std::unique_ptr<st_mysql, closes> handle_;
 };
 
-/// Statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL). Each statement is a transaction
-/// of its own, and the object has a session of its own. ShedLock has no renewal, notifications or
-/// tokens.
+/// Lock with the SQL statements of ShedLock's JDBC provider (`usingDbTime()`, MySQL). Each
+/// statement is its own transaction. ShedLock has no renewal, notifications or tokens. The object
+/// has its own session.
 class shed_lock {
 public:
-    /// Creates the row of the lock, so that the first lock() need not create it. `who` is the text
-    /// for `locked_by`.
+    /// Creates the row of the lock, so that the first lock() takes no longer than the next. `who`
+    /// is the text for `locked_by`.
     shed_lock(const support::mariadb_server&, const std::string& name, const std::string& who);
 
     bool try_lock();
     void lock();   ///< the lock must be free
-    void unlock(); ///< throws if the lock was not held any more
+    void unlock(); ///< throws if the lock was no longer held
 
 private:
     session session_;
@@ -61,8 +61,8 @@ inline void lock_patiently(shed_lock& wanted) {
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
 }
 
-/// Statistics of a MariaDB server: the numbers of UPDATEs. In holdfast and in ShedLock, each
-/// attempt, each release and each renewal is an UPDATE.
+/// Statistics of a MariaDB server: the number of UPDATEs. Each attempt, release and renewal is an
+/// UPDATE, in holdfast and in ShedLock.
 class database_books final : public ledger {
 public:
     explicit database_books(support::mariadb_server& of)
@@ -70,7 +70,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    /// Number of statements of all clients. The statements of this class itself are included.
+    /// Returns the number of statements of all clients, including those of this class.
     long long commands_sent() const override;
     double cpu_seconds() const override;
 
@@ -83,8 +83,9 @@ private:
     long long questions_before_ = 0;
 };
 
-/// MariaDB server with the tables of holdfast and ShedLock. Each commit waits for the disk, which
-/// is MariaDB's default. The constructor throws `support::server_unavailable`.
+/// MariaDB server with the tables of holdfast and ShedLock. Each commit waits for the disk, as in
+/// MariaDB's default settings. The constructor throws `support::server_unavailable` if MariaDB is
+/// not installed.
 class database final : public lone_server {
 public:
     database();
@@ -99,25 +100,24 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the MariaDB server behind the site, for connections without holdfast. The site must be a
-/// MariaDB site.
+/// Returns the site's MariaDB server, for connections without holdfast. The site must have one.
 support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.
 
-// Contenders in which each thread has a session and a lock of its own. One function uses ShedLock's
-// statements. The other uses user locks (GET_LOCK), which have no lease and no token.
+// Contenders in which each thread has its own session and lock: with ShedLock's statements, and
+// with user locks (GET_LOCK), which have no lease and no token.
 made shed_lock_threads(const arena&);
 made user_lock_threads(const arena&);
 
-// The contender holdfast, without wake-up notifications by user locks (GET_LOCK).
+// holdfast without wake-ups by user locks (GET_LOCK).
 made holdfast_threads_without_bell(const arena&);
 
 // Measures the time from a release until a waiter that polls every 20 ms has the lock.
 made shed_lock_wake_up(const arena&);
 
-// Contenders with waiters for one lock that is held for the whole measurement. Each holdfast waiter
-// has its own client. The waiters with ShedLock's statements poll every 20 ms.
+// Contenders with waiters for one lock that is held for the whole measurement: holdfast, where each
+// waiter has its own client, and ShedLock's statements, where each waiter polls every 20 ms.
 made holdfast_waiters(const arena&);
 made shed_lock_waiters(const arena&);
 

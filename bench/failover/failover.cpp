@@ -39,7 +39,7 @@ moment taken(mutex& lock) {
     }
 }
 
-/// Caller with its own client.
+/// Caller of holdfast with its own client.
 class caller {
 public:
     caller(const std::string& url, const std::string& name)
@@ -143,8 +143,8 @@ void held_locks::wait_until_wanted() {
         support::until("somebody listens on " + each.channel(), [&] { return is_wanted(each); });
 }
 
-/// Returns whether a client has subscribed to this lock's channel. Asks all nodes, because some
-/// clients subscribe at a replica.
+/// Returns whether a client has subscribed to this lock's channel. Asks all nodes, because a client
+/// may have subscribed at a replica.
 bool held_locks::is_wanted(const requests& hold) const {
     for (const way& each : all_) {
         const reply said = ask(each.to, {"PUBSUB", servers_.counting_listeners(), hold.channel()});
@@ -180,8 +180,8 @@ void held_locks::release() {
     }
 }
 
-/// Returns whether the release succeeded. Shortly after a failover it may fail, because a cluster
-/// node still replies that the cluster is down.
+/// Releases a lock. Returns false if this failed: shortly after a failover, a cluster node may
+/// still reply that the cluster is down.
 bool held_locks::takes(way& one, const std::string& release) try {
     requests::expect_released(*ask_composed(one.to, release));
     return true;
@@ -191,14 +191,14 @@ bool held_locks::takes(way& one, const std::string& release) try {
 
 namespace {
 
-/// Time after which a new subscriber has made one more attempt to get the lock, and sleeps.
+/// Time until a waiter that has subscribed has made one more attempt, and sleeps.
 constexpr auto asleep_after = 500ms;
 
 /// Result of one round, in seconds.
 struct seen_in_a_round {
     double promoted = 0;
-    double free = 0, waiter = 0;             ///< holdfast's side, from the promotion to the grant
-    double their_free = 0, their_waiter = 0; ///< Redisson's side, from the promotion to the grant
+    double free = 0, waiter = 0;             ///< holdfast: from the promotion to the grant
+    double their_free = 0, their_waiter = 0; ///< Redisson: from the promotion to the grant
 };
 
 double seconds(std::chrono::steady_clock::duration length) {

@@ -16,7 +16,7 @@
 
 namespace holdfast::bench {
 
-/// Time of the clock that Java's System.nanoTime() uses too.
+/// Time of the clock that Java's System.nanoTime() reads, too.
 using moment = std::chrono::steady_clock::time_point;
 
 /// Names of two locks on the primary that will fail.
@@ -30,33 +30,31 @@ struct grants {
     moment free, held;
 };
 
-/// The two callers of one library (holdfast or Redisson) in a failover. Each caller has its own
-/// client, and repeats a call that fails.
+/// Two callers of one library (holdfast or Redisson) in a failover: one requests a free lock, the
+/// other waits for a held lock. Each has its own client, and repeats a call that fails.
 class applicants {
 public:
     virtual ~applicants() = default;
 
-    /// Prepares a failover: takes and releases the free lock once, and starts a waiter for the held
+    /// Prepares a failover: takes and releases the free lock once, and begins to wait for the held
     /// lock.
     virtual void prepare(const realm&, const wanted_locks&) = 0;
 
     virtual void ask() = 0; ///< requests the free lock now
 
-    /// Waits until both locks are granted, and releases them. If a lock is not granted in time, the
-    /// end of the wait counts as the time of its grant.
+    /// Waits until both locks are granted, and releases them. If a lock is not granted in time,
+    /// returns the time at which the wait ended.
     virtual grants finish() = 0;
 };
 
 std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
-/// Locks that are held when a primary fails. When a replica is promoted, they are released at the
-/// replica at once. The waiters get no notification, because no client has subscribed at the
-/// replica yet.
+/// Locks that are held when a primary fails. As soon as a replica is promoted, they are released
+/// there. The waiters get no notification, because no client has subscribed at this replica yet.
 class held_locks {
 public:
-    /// Takes the locks on the primary, over bare connections. Checks that the replicas have the
-    /// locks.
+    /// Takes the locks on the primary without holdfast. Checks that the replicas have the locks.
     held_locks(realm&, const std::vector<int>& locks);
 
     void wait_until_wanted(); ///< waits until each lock's channel has a subscriber
@@ -67,8 +65,8 @@ public:
     void release(); ///< releases the locks on the new primary
 
 private:
-    /// Connection to one node. It may have to be opened again, because Sentinels close all
-    /// connections of a node that they promote.
+    /// Connection to one node. Sentinels close all connections of a node that they promote, so it
+    /// may have to be opened again.
     struct way {
         std::uint16_t port;
         connection to;
@@ -83,11 +81,11 @@ private:
     way* promoted_ = nullptr;
 };
 
-/// Lets a primary fail `rounds` times. Each time, one of its replicas is promoted. `NAME.promoted`
-/// is the time until the promotion. `NAME.free` is the time from the promotion until a free lock is
-/// granted. `NAME.waiter` is the time from the promotion until a lock is granted that was released
-/// during the failover. Both are zero if the grant came before the promotion. `redissons` may be
-/// null. `progress` is called before each round. Throws if anything but a lock call fails.
+/// Lets a primary fail `rounds` times, so that each time one of its replicas is promoted. Returns
+/// three figures. `NAME.promoted` is the time until the promotion. The others count from the
+/// promotion: `NAME.free` until a free lock is granted, `NAME.waiter` until a waiter gets a lock
+/// that was released meanwhile. They are zero if the grant came before the promotion. `redissons`
+/// may be null. `progress` is called before each round. Throws if anything but a lock call fails.
 std::vector<figure> hold_failover(const failover&, realm&, applicants* redissons, int rounds,
                                   const std::function<void(int round)>& progress);
 

@@ -71,11 +71,11 @@ const discipline hand_offs = {
     {".server_cpu", "us/hand-off", better::lower, &turn::server_cpu_us},
 };
 
-/// Figures of hand-overs, for a yardstick that uses no server.
+/// Figures of hand-overs, for a comparison with a program that uses no server.
 const discipline hand_offs_alone{hand_offs.begin(), hand_offs.end() - 1};
 
-/// Figures of hand-overs while another process also wants the lock. The waiting times of that
-/// process are measured separately.
+/// Figures of hand-overs while another process wants the lock, too. That process has its own
+/// figures.
 const discipline hand_offs_beside = {hand_offs.front()};
 
 const discipline re_entries = {
@@ -104,8 +104,8 @@ const discipline acquisitions = {
     {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
 };
 
-/// Figures of readers with one writer. The waiting times of the writer have figures of their own,
-/// because otherwise they would be lost among those of the many readers.
+/// Figures of readers with one writer. Only the writer's waits have percentiles: they would be lost
+/// among the waits of the many readers.
 const discipline pairs_beside_a_writer = {
     {"", "pairs/s", better::higher, &turn::per_second},
     {".writer.p50", "us waited", better::lower, &turn::p50_us},
@@ -119,8 +119,8 @@ const discipline wake_ups = {
     {".p99", "us", better::lower, &turn::p99_us},
 };
 
-/// Figures of a call. There is no figure "pairs per second", because the yardstick does less than a
-/// whole pair.
+/// Figures of a call. "Pairs per second" is missing, because the comparison program does less than
+/// a whole pair of lock and unlock.
 const discipline calls = wake_ups;
 
 /// Figures of the extra time for a grant that replicas confirm.
@@ -128,14 +128,14 @@ const discipline confirmations = {
     {".p50", "us more", better::lower, &turn::p50_us},
 };
 
-/// Figures of the extra time for one call. A turn measures a lock() and an unlock(), so its time is
-/// divided by two.
+/// Figures of the extra time for one call. The measured pair has two calls, lock() and unlock(), so
+/// its time is divided by two.
 const discipline added_to_calls = {
     {"", "us/call more", better::lower, &turn::client_cpu_us, 2},
     {".client_cpu", "us/pair", better::lower, &turn::client_cpu_us},
 };
 
-/// Figures of waiters that do nothing but wait.
+/// Figures of waiters that only wait.
 const discipline waits = {
     {".server_cpu", "% of a core", better::lower, &turn::server_share},
 };
@@ -151,13 +151,14 @@ goal goal_of(const goals& wanted, const char* suffix) {
     return found == wanted.end() ? goal{} : found->second;
 }
 
-/// Returns whether holdfast's values can be divided by the yardstick's: none of these is zero.
+/// Returns whether there are values of a comparison program, and none of them is zero.
 bool can_be_compared(const comparison& seen) {
     return !seen.yardstick.empty() && std::none_of(seen.yardstick.begin(), seen.yardstick.end(),
                                                    [](double each) { return each == 0; });
 }
 
-/// Throws if a goal names a figure that does not exist, because such a goal could never fail.
+/// Throws if a goal names a figure that does not exist: nobody would notice that this goal is never
+/// checked.
 template <typename All>
 void expect_figures_for(const goals& wanted, const All& all, const std::string& contest) {
     for (const auto& [suffix, limit] : wanted)
@@ -250,7 +251,7 @@ std::string line(const Words&... words) {
     return out;
 }
 
-/// Formats a number with as many digits as are meaningful.
+/// Formats a number with fewer decimals the greater it is.
 std::string amount(double number) {
     const char* const format = number < 0.1    ? "%.2g"
                                : number < 10   ? "%.2f"
@@ -263,8 +264,8 @@ std::string or_dash(const std::optional<spread>& of) {
     return of ? amount(of->median) : "-";
 }
 
-/// Formats the goal of a figure. For example, ">= 30, 100000" means that the ratio must be at least
-/// 30, and the value at least 100000.
+/// Formats the goal of a figure. ">= 30, 100000" means: the ratio must be at least 30, and the
+/// value at least 100000.
 std::string shown(const figure& f) {
     if (!f.wanted.ratio && !f.wanted.value)
         return "-";
@@ -276,8 +277,8 @@ std::string shown(const figure& f) {
     return out;
 }
 
-/// Formats a number or null. JSON cannot represent infinity, which is the ratio to a yardstick of
-/// zero.
+/// Formats a number, or null if there is none. JSON cannot represent infinity, the result of a
+/// division by zero.
 std::string json(std::optional<double> number) {
     return number && std::isfinite(*number) ? text("%.6g", *number) : "null";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the results of a contest's rounds (medians, ratios, and whether a goal is met), and
-// formats them as lines of text.
+// Computes the results of a comparison (medians, ratios, and whether a goal is met), and formats
+// them as lines of text.
 #pragma once
 
 #include <chrono>
@@ -31,25 +31,24 @@ struct mark {
     double part, us;
 };
 
-/// Returns points of the distribution, enough to draw it. The points are denser near the end.
-/// Returns no points if there are no samples.
+/// Returns points of the distribution to draw it, more of them near its end. Returns none if there
+/// are no samples.
 std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 
-/// Results of one contender in one turn.
+/// Results of one measurement (turn) of one program.
 struct turn {
     double per_second;     ///< operations of all threads or coroutines together
     double p50_us, p99_us; ///< time of one operation
-    /// CPU time of the contender's process per operation, including the kernel's time.
+    /// CPU time of the measured process per operation, including the kernel's time.
     double client_cpu_us;
     double server_cpu_us; ///< per operation; CPU time that the server itself reports
-    double memory_kb;     ///< memory of one process, if the contender starts processes
+    double memory_kb;     ///< memory of one process, if each operation starts a process
     double commands;      ///< commands that the server received per operation
-    /// CPU use of the server during the whole turn, in percent of a core, for one operation of the
-    /// turn.
+    /// CPU use of the server, in percent of a core, divided by the number of operations.
     double server_share;
 };
 
-/// Results of a round: two turns, one after the other.
+/// Results of a round: a measurement of holdfast, and one of the program with which it is compared.
 struct round {
     turn ours, yardstick;
 };
@@ -62,11 +61,10 @@ struct outcome {
 
 enum class better { higher, lower };
 
-/// Limits of a figure. If a higher value is better, a limit is the least acceptable value;
-/// otherwise it is the greatest acceptable value. If both limits are given, the figure must be
-/// within both.
+/// Limits of a figure: minima if a higher value is better, else maxima. The figure must be within
+/// both limits.
 struct goal {
-    std::optional<double> ratio{}; ///< limit of holdfast's value divided by the yardstick's
+    std::optional<double> ratio{}; ///< limit of holdfast's value divided by the other program's
     std::optional<double> value{}; ///< limit of holdfast's value
 };
 
@@ -75,40 +73,39 @@ struct figure {
     std::string_view unit;
     better best;
     spread ours;                       ///< over the rounds
-    std::optional<spread> yardstick{}; ///< empty if there is no yardstick
-    std::optional<spread> ratio{}; ///< spread of the ratios of single rounds, holdfast / yardstick
+    std::optional<spread> yardstick{}; ///< values of the other program, if there is one
+    std::optional<spread> ratio{};     ///< ratios of single rounds, holdfast / the other program
     goal wanted{};
 
     /// Returns whether the goal is met. The result is empty if the figure has no goal.
     std::optional<bool> holds() const;
 };
 
-/// A value of a turn that becomes a figure.
+/// Value of a measurement that becomes a figure.
 struct aspect {
     const char* suffix; ///< suffix of the contest's name
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0: the figure has no ratio. Its value is the difference between holdfast's and the
-    /// yardstick's value, divided by this number.
+    /// If not 0, the figure has no ratio, and its value is (holdfast's value - the other program's
+    /// value) / `more_by_parts`.
     int more_by_parts = 0;
 };
 
-/// The figures of a contest.
+/// List of the figures of a comparison.
 using discipline = std::vector<aspect>;
 extern const discipline pairs, hand_offs, hand_offs_alone, hand_offs_beside, re_entries,
     server_time, commands, acquisitions, pairs_beside_a_writer, wake_ups, calls, confirmations,
     added_to_calls, waits;
 
-/// Goals of a contest, by the suffixes of its aspects.
+/// Goals of a comparison, by the suffixes of its figures.
 using goals = std::map<std::string_view, goal>;
 
-/// Returns one figure for each aspect, in the order of the aspects. There must be at least one
-/// round.
+/// Returns one figure for each aspect, in the same order. There must be at least one round.
 std::vector<figure> figures(const std::string& contest, const discipline&, const goals&,
                             const std::vector<round>&);
 
-/// Value that was measured only once, without a comparison.
+/// Value that was measured once, without a comparison.
 struct sighting {
     const char* suffix;
     const char* unit;
@@ -117,8 +114,7 @@ struct sighting {
 };
 std::vector<figure> figures(const std::string& contest, const goals&, const std::vector<sighting>&);
 
-/// Values that were measured several times, either for holdfast and the yardstick or only for
-/// holdfast.
+/// Values that were measured several times, for holdfast and perhaps for another program.
 struct comparison {
     const char* suffix;
     const char* unit;
@@ -129,23 +125,21 @@ struct comparison {
 std::vector<figure> figures(const std::string& contest, const goals&,
                             const std::vector<comparison>&);
 
-// Formats figures as lines of text, without the end of the line.
+// Functions that format figures as lines of text, without `\n`.
 
 /// The next functions return lines of a readable table.
 std::string table_head();
 std::string table_line(const figure&);
 
-/// Returns a figure as a JSON object on one line. Its fields are name, value, unit, yardstick,
-/// ratio, goal, holds, the better direction, the goal of the value, and the two spreads as [low,
-/// high]. A missing value is null.
+/// Returns a figure as a JSON object on one line. A missing value is null, and a spread is [low,
+/// high].
 std::string json_line(const figure&);
 
-/// Returns a line for a contest that could not be run. Its goals are not met, but this does not
-/// count as a failure.
+/// Returns a line for a comparison that could not be run. This does not count as a failure.
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 
-/// Returns the distribution of the samples of both sides, as [[part, us], …].
+/// Returns the distributions of the samples of both programs, each as [[part, us], …].
 std::string json_line(const std::string& contest, const outcome&);
 
 /// Returns the conditions of a run, by name.

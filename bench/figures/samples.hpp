@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result of one turn (measurement) of a contender, and its text form for another process.
+// Result of one measurement, and its text form, in which another process reports it.
 #pragma once
 
 #include <chrono>
@@ -11,21 +11,21 @@ namespace holdfast::bench {
 
 using std::chrono::nanoseconds;
 
-/// Result of one turn of a contender: the number of operations, the time of the whole turn, and the
-/// samples. There is one sample for each operation, in no particular order. A sample is the time
-/// that the operation took, or only the time that it waited.
+/// Result of one measurement: the number of operations, the whole time, and a sample for each
+/// operation, in any order. A sample is the time that the operation took, or only the time that it
+/// waited.
 struct tally {
     long long done = 0;
     nanoseconds elapsed{};
     std::vector<nanoseconds> samples{};
 };
 
-/// Parses a line of a contender in another process. The line is either `done`, `elapsed` and the
-/// samples, the last two in nanoseconds, or `failed` and a reason. Throws the reason if there is
-/// one, and an error for any other line.
+/// Parses a line from another process: either the numbers `done`, `elapsed` and the samples (times
+/// in nanoseconds), or `failed` and a reason. Throws the reason as an error, and another error for
+/// any other line.
 tally read_tally(std::string_view line);
 
-/// Formats the result as such a line, see read_tally().
+/// Formats the result as a line for read_tally().
 std::string line_of(const tally&);
 std::string line_of_failure(std::string why);
 

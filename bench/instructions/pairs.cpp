@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs pairs of lock and unlock on one server, so that valgrind can count the instructions. Usage:
-// `pairs URL WAY COUNT`. WAY is `blocking` (one thread) or `coroutines` (one coroutine on one
-// connection). It uses only the public API, so it compiles with other revisions of the library.
+// Runs COUNT pairs of lock and unlock, so that valgrind can count the instructions. Usage: `pairs
+// URL WAY COUNT`, where WAY is `blocking` or `coroutines`. It uses only the public API, so it
+// compiles with older revisions of the library, too.
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 
@@ -21,8 +21,8 @@ namespace {
 
 constexpr auto name = "bench:0";
 
-/// Returns options without busy polling. The instructions of a polling thread would depend on the
-/// speed of the server.
+/// Returns options without busy polling: the number of a polling thread's instructions would depend
+/// on the speed of the server.
 options quiet(const std::string& url) {
     return {.url = url + "?polling=0us&announce=no", .executor_is_serial = true};
 }

@@ -26,8 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr int in_flight = 512;
-// Time between two checks of the condition. It is long, so that the checks use little CPU time of
-// the client's thread.
+// Time between two calls of `over`, long enough to use little CPU time.
 constexpr auto between_looks = 200ms;
 
 } // namespace
@@ -72,7 +71,7 @@ void many_leases::for_each(asio::awaitable<void> (many_leases::*step)(int)) {
             if (e)
                 failure = e;
             if (--left == 0)
-                loop_.stop(); // needed because the client always has a pending read
+                loop_.stop(); // the client's pending read would keep the loop running
         });
     loop_.restart();
     loop_.run();
@@ -98,11 +97,11 @@ asio::awaitable<void> many_leases::release_one(int i) {
 
 namespace {
 
-/// Channel on which the server reports that the TTL of a key was changed. Grants and renewals
-/// change the TTL.
+/// Channel on which the server reports each change of a key's TTL. Grants and renewals change the
+/// TTL.
 constexpr std::string_view channel = "__keyevent@0__:expire";
 
-/// Returns the lock's number from its key. Returns less than 0 for a key of another program.
+/// Returns the lock's number from its key, or a negative number for any other key.
 int lock_in(const redisReply& message) {
     const redisReply& key = *message.element[2];
     const std::string_view name{key.str, key.len};
@@ -128,7 +127,7 @@ watcher::~watcher() {
     try {
         ask(control_, {"CONFIG", "SET", "notify-keyspace-events", ""});
     } catch (const std::exception&) {
-        // Ignore the failure: the server has ended, so its setting need not be reset.
+        // The server has ended, so its setting need not be reset.
     }
     ::shutdown(subscriber_->fd, SHUT_RDWR);
 }
@@ -152,9 +151,9 @@ void watcher::heard(int lease, stopwatch::time_point now) {
     it.last = now;
 }
 
-// The measurement has two periods, in each of which all leases are renewed once. In the first
-// period, the server reports each renewal to a watcher, which measures the delay. These reports
-// cost CPU time, so the CPU use is measured in the second period, without a watcher.
+// The measurement has two periods, and all leases are renewed once in each. In the first, the
+// server reports each renewal, to measure the delay. The reports cost CPU time, so the CPU use is
+// measured in the second period, without them.
 
 namespace {
 
@@ -183,9 +182,9 @@ usage used_so_far(const accounts& books) {
 
 using progress = std::function<void(const char*)>;
 
-/// Returns the delay of the latest renewal. Each renewal is sent earlier than necessary by a random
-/// time. Among many leases, a few are renewed only at the latest time. So if all renewals are
-/// delayed, these few show the whole delay.
+/// Returns by how much the latest renewal came too late. The client sends each renewal earlier than
+/// necessary by a random time, which is almost zero for a few of many leases. These few show the
+/// whole delay.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;
@@ -199,7 +198,7 @@ nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
     return std::max(seen.longest_without() - due_after, 0ns);
 }
 
-/// Returns the CPU use while each lease is renewed once, in percent of one core.
+/// Returns the CPU use in percent of one core, while each lease is renewed once.
 usage expense(many_leases& kept, accounts& books, int leases, const progress& tell) {
     books.clear();
     const auto begin = stopwatch::now();
@@ -251,20 +250,20 @@ namespace {
 constexpr nanoseconds whole_period = 10s;
 constexpr int periods = 3;
 
-/// CPU use of one of the two compared sides in each period, in percent of one core.
+/// CPU use of a client and of its servers in each period, in percent of one core.
 struct expenses {
     std::vector<double> client, servers;
 };
 
-/// Counts the sides that have taken all their locks, so that both sides begin together. If one side
-/// has failed, `failed` ends the wait of the other side.
+/// Lets two threads begin at the same time, when both have taken all their locks. `failed` ends the
+/// wait of the other thread.
 struct meeting_point {
     std::atomic<int> ready{0};
     std::atomic<bool> failed{false};
     bool is_over() const { return ready == 2 || failed; }
 };
 
-/// Keeps the leases for one period on the calling thread, which does nothing else.
+/// Renews the leases for one period on the calling thread, which does nothing else.
 void keep_a_period(many_leases& kept, accounts& books, int leases, expenses& all) {
     books.clear();
     const auto begin = stopwatch::now();

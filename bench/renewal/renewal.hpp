@@ -19,8 +19,7 @@
 
 namespace holdfast::bench {
 
-/// Many locks that one client holds at the same time. The client runs on the thread that calls this
-/// object.
+/// Many locks that one client holds at the same time. The client runs on the calling thread.
 class many_leases {
 public:
     many_leases(const arena&, int count);
@@ -31,11 +30,11 @@ public:
     void release(); ///< returns when all releases are acknowledged
     bool are_held() const;
 
-    /// Lets only the client work until `over` returns true. Calls `over` every 200 ms.
+    /// Runs the client until `over` returns true. Calls `over` every 200 ms.
     void keep_until(const std::function<bool()>& over);
 
 private:
-    /// Runs `step` for each lock. Runs many steps at the same time.
+    /// Runs `step` for each lock, many of them at the same time.
     void for_each(asio::awaitable<void> (many_leases::*step)(int i));
     asio::awaitable<void> every_nth(asio::awaitable<void> (many_leases::*step)(int i), int first);
     asio::awaitable<void> take_one(int i);
@@ -81,17 +80,16 @@ private:
     std::jthread listener_;
 };
 
-/// Measures the cost of many leases. The figures are `NAME.bytes` (memory) and `NAME.client_cpu` of
-/// this process, `NAME.server_cpu` and `NAME.delay`. Reports its present step to `progress`. Throws
-/// if a lease is lost, or if the server did not get a renewal of each lease.
+/// Measures the cost of many leases: `NAME.bytes` and `NAME.client_cpu` (memory and CPU use of this
+/// process), `NAME.server_cpu`, and `NAME.delay` of the latest renewal. Calls `progress` with the
+/// name of each step. Throws if a lease is lost or was not renewed.
 std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 
-/// Measures the cost of many leases on several primaries, compared with the same number of leases
-/// on one server. Both sides run at the same time, and each side has a client with its own thread.
-/// `NAME.client_cpu` is the CPU use of the client's thread. `NAME.server_cpu` is the CPU use of all
-/// servers of a side. Throws if a lease is lost, or if the servers did not get a renewal of each
-/// lease.
+/// Compares the cost of many leases on several primaries with the cost of as many leases on one
+/// server. Both run at the same time, each with its own client and thread. `NAME.client_cpu` is the
+/// CPU use of the client's thread, and `NAME.server_cpu` that of all its servers. Throws if a lease
+/// is lost or was not renewed.
 std::vector<figure> keep_beside_one_server(const shared_vigil&, const arena& of_several,
                                            const arena& of_one);
 

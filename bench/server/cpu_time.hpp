@@ -31,14 +31,13 @@ struct machine_time {
 };
 machine_time machine_cpu_seconds();
 
-/// Binds the calling thread, and all threads and processes that it starts later, to these cores.
-/// Throws if the machine has only one core.
+/// Binds the calling thread to these cores, and with it all threads and processes that it starts
+/// later. Throws if the machine has only one core.
 enum class cores { the_last, all_others };
 void run_on(cores);
 
-/// Measures how much CPU time other programs have used since its construction. If they use much,
-/// client and server do not each have a core. The side of a contest that needs more CPU time then
-/// looks slower than it is.
+/// Measures the CPU time of other programs since its construction. If they use much, client and
+/// server do not have a core each, and a program that needs more CPU time looks slower than it is.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

@@ -129,9 +129,8 @@ long long accounts::leases_extended() const {
     return successes({"cmdstat_pexpire:"});
 }
 
-/// Returns the names of all keys, except the keys in which the server remembers requests; these
-/// expire after a minute. DBSIZE cannot be used, because it also counts expired keys that are not
-/// removed yet.
+/// Returns the names of all keys, except records of finished requests, which expire after a minute.
+/// (DBSIZE would also count expired keys that are not removed yet.)
 std::vector<std::string> accounts::keys() const {
     std::vector<std::string> all;
     for (const connection& each : servers_) {
@@ -186,9 +185,9 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
-/// Runs redis-server in the child process. The child has its own process group, so Ctrl-C reaches
-/// only the benchmark, which then stops the server. If the benchmark ends in another way, the
-/// kernel kills the server.
+/// Runs redis-server in the child process, in its own process group: Ctrl-C must reach only the
+/// benchmark, which then stops the server. If the benchmark ends in another way, the kernel kills
+/// the server.
 [[noreturn]] void become(const std::vector<char*>& command, const char* log, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis-server process for the benchmark, a connection to it without holdfast, and its statistics.
-// Also defines how a contest sees a server of any store (`site`) and its statistics (`ledger`).
+// redis-server process for the benchmark, and a connection to it without holdfast. Also the servers
+// of any store (`site`), and their statistics (`ledger`).
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -47,12 +47,11 @@ reply ask(const connection&, const std::vector<std::string_view>& words);
 /// Sends a request that is encoded in the server's protocol already. Reads the reply.
 reply ask_composed(const connection&, std::string_view request);
 
-// Interface of a server's statistics (`ledger`). The statistics prove that the server did the work,
-// so a contender that does nothing cannot look fast.
+// Statistics of a server. They prove that the server did the work: a program that does nothing must
+// not look fast.
 
-/// Minimum and maximum of the number of scripts that a server has run. They are computed from the
-/// number of operations that a contender reports. On ZooKeeper they limit the number of writes, and
-/// on MariaDB the number of UPDATEs.
+/// Minimum and maximum number of scripts that the server must have run for the operations that a
+/// program reports. On ZooKeeper it is the number of writes, and on MariaDB the number of UPDATEs.
 struct claim {
     long long least, most;
 };
@@ -63,8 +62,8 @@ public:
 
     virtual void clear() = 0; ///< resets all numbers to zero
 
-    /// Returns why the server's numbers are outside the limits `claim`, or which keys were left
-    /// behind. The result is empty if everything is right.
+    /// Returns a text if the server's numbers are outside the limits `claim`, or if keys were left
+    /// behind. Returns an empty text if everything is right.
     virtual std::string trouble_with(const claim&) const = 0;
 
     virtual long long commands_sent() const = 0;
@@ -92,8 +91,8 @@ public:
     /// included.
     long long scripts_run() const;
 
-    /// Returns the number of requests to run a script, to subscribe or to unsubscribe. Refused
-    /// requests are included. Commands inside scripts and PINGs are not included.
+    /// Returns the number of requests for a script, to subscribe or to unsubscribe, including
+    /// refused requests. Does not count commands inside scripts and PINGs.
     long long commands_sent() const override;
 
     /// Returns how many times a TTL was set, inside and outside scripts. A grant also sets a TTL.
@@ -114,8 +113,8 @@ std::string server_program();
 
 enum class transport { unix_socket, tcp_loopback };
 
-/// Server that listens on a unix socket and on the loopback device. It uses a temporary folder, and
-/// saves nothing. It ends when this process ends, even after a crash.
+/// redis-server that listens on a unix socket and on 127.0.0.1. It uses a temporary folder, and
+/// saves nothing. It ends with this process, even after a crash.
 class server {
 public:
     /// Starts the server, and returns when it replies. If the server cannot start, throws an error
@@ -177,9 +176,9 @@ connection connect_to(std::uint16_t port);
 std::vector<connection> connect_to_all(const site&);
 std::vector<connection> connect_to_primaries(const site&);
 
-/// Additional servers, for locks on several servers. Each server is started at its first use, and
-/// runs until the end of the benchmark. If it ended earlier, a JVM that is connected to it would
-/// report errors.
+/// Additional servers, for locks on several servers. Each is started at its first use, and runs
+/// until the end of the benchmark, because a connected JVM would report errors after an earlier
+/// end.
 class more_servers {
 public:
     const server& at(std::size_t which) {

@@ -33,7 +33,8 @@ double keeper_books::cpu_seconds() const {
     return cpu_seconds_of(server_.pid());
 }
 
-/// Returns the number of the last transaction. It is in a line of the server such as "Zxid: 0x1f".
+/// Returns the number of the last transaction. The server reports it in a line such as "Zxid:
+/// 0x1f".
 long long keeper_books::transactions() const {
     constexpr std::string_view before = "Zxid: ";
     const std::string said = server_.say("srvr");
@@ -216,8 +217,8 @@ public:
         return {&nodes_.replica_of(primary())};
     }
 
-    /// Returns whether the primary that fails has the lock's slot. The slots are distributed
-    /// evenly, so the first primary has the first third of them.
+    /// Returns whether the first primary, which will fail, has the lock's slot. It has the first
+    /// third of the slots.
     bool is_kept_by_primary(const std::string& name) const override {
         return redis::key_slot(name) < redis::slot_count / 3;
     }

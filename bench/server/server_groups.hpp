@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers in addition to the single Redis server: replicas, clusters, Sentinels, servers of other
-// stores, groups with a failover, and servers that a measurement makes fail.
+// Servers other than a single Redis server: replicas, clusters, Sentinels, other stores, and
+// servers that fail during a measurement.
 #pragma once
 
 #include "bench/server/server.hpp"
@@ -20,8 +20,8 @@
 
 namespace holdfast::bench {
 
-/// Statistics of a ZooKeeper server. Each write of a client is a transaction with a number.
-/// Heartbeats may be transactions, too, and are then counted.
+/// Statistics of a ZooKeeper server. It numbers its transactions, so the last number tells how many
+/// writes there were. Heartbeats may count as transactions, too.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)
@@ -48,8 +48,8 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Groups of servers that are connected to each other, as in the tests. A group is started at its
-/// first use. It runs until the thread that used it first ends, at the end of the benchmark.
+/// Replicas, clusters and servers of other stores, as in the tests. Each is started at its first
+/// use, and runs until the thread that used it first ends.
 class server_groups {
 public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
@@ -95,9 +95,8 @@ site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
 site one_keeper(server_groups&); ///< throws `not_here`
 
-/// How a primary fails. `kill`: it is killed (kill -9). `stop`: it gets SIGSTOP, so its connections
-/// stay open, but it does not reply. `order`: all nodes are healthy, and a command hands over to a
-/// replica.
+/// How a primary fails. `kill`: it gets SIGKILL. `stop`: it gets SIGSTOP, so that its connections
+/// stay open, but it does not reply. `order`: it works, but a command promotes a replica.
 enum class fault { kill, stop, order };
 
 /// Group of servers in which a replica replaces a primary that has failed.
@@ -107,30 +106,29 @@ public:
 
     virtual std::string url() const = 0; ///< URL for `client`
 
-    /// Returns the arguments for Redisson: a word for the kind of group, and the addresses.
+    /// Returns the arguments for the program with Redisson: the kind of group, and the addresses.
     virtual std::string words_for_redisson() const = 0;
 
     virtual void restore() = 0; ///< makes all servers run, empty and healthy
     virtual support::redis_server& primary() = 0;
-    /// Replicas of the primary that fails.
+    /// Returns the replicas of the primary that fails.
     virtual std::vector<support::redis_server*> replicas() = 0;
 
     virtual bool is_kept_by_primary(const std::string& name) const = 0;
-    virtual std::string_view telling() const = 0; ///< command that publishes a release
-    /// Subcommand of PUBSUB that counts subscribers.
+    virtual std::string_view telling() const = 0; ///< returns the command that publishes a release
+    /// Returns the subcommand of PUBSUB that counts subscribers.
     virtual std::string_view counting_listeners() const = 0;
 
     void fail(fault);
 
 private:
-    virtual void order() = 0; ///< sends the command; returns after its reply
+    virtual void order() = 0; ///< promotes a replica by a command; waits for the reply
 };
 
 std::unique_ptr<realm> cluster_realm(server_groups&);
 std::unique_ptr<realm> sentinel_realm(server_groups&);
 
-/// Server for one client, over TLS, and the network path to the server. A measurement can make both
-/// fail.
+/// Server for one client, over TLS, and the network path to the server. Both can be made to fail.
 class troubled_server {
 public:
     virtual ~troubled_server() = default;

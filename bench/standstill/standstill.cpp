@@ -72,7 +72,7 @@ working_client::working_client(const std::string& url)
 
 working_client::~working_client() {
     is_over_ = true;
-    client_.close(); // ends waits for a server that is down
+    client_.close(); // ends calls that wait for a server that is down
     for (const auto& each : workers_)
         each.wait();
     executor_.stop();
@@ -97,8 +97,8 @@ asio::awaitable<void> working_client::work(mutex& lock) {
 
 namespace {
 
-/// Time limit until the client works again. It is long: a server may take long to start, and a
-/// client pauses before it connects again.
+/// Time within which the client must work again. A server may take long to start, and a client
+/// pauses before it connects again.
 constexpr auto works_again_within = 30s;
 
 void let_work(troubled_server&) {
@@ -112,7 +112,7 @@ void cut_often(troubled_server& server) {
     }
 }
 
-/// Stops the server for longer than the timeouts of a request and of an attempt to connect.
+/// Stops the server for longer than the timeouts of requests and of connects.
 void be_silent(troubled_server& server) {
     server.freeze();
     std::this_thread::sleep_for(4s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long a client with failing connections blocks a user's executor.
+// Measures how long a client whose connections fail blocks the user's executor.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -22,9 +22,8 @@
 
 namespace holdfast::bench {
 
-/// Timer that should fire every millisecond; it measures how late it fires. From this delay it
-/// subtracts the time for which its thread waited for a core, because on a busy machine any thread
-/// may have to wait. It runs until `stop`.
+/// Timer that should fire every millisecond, and measures how late it fires. It does not count the
+/// time for which its thread waited for a core of a busy machine. It runs until `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);
@@ -59,8 +58,8 @@ private:
     ticker ticker_{loop_.io()};
 };
 
-/// Client on a watched executor. Its coroutines take and release locks repeatedly. Each coroutine
-/// has its own lock, and repeats a call that fails.
+/// Client on a watched executor. Each of its coroutines takes and releases its own lock again and
+/// again, and repeats a call that fails.
 class working_client {
 public:
     explicit working_client(const std::string& url);
@@ -81,12 +80,10 @@ private:
     std::vector<std::future<void>> workers_;
 };
 
-/// Measures for how long the client blocks a user's executor, in four situations. The client works
-/// (`NAME.work`), its connections are closed repeatedly (`.cut`), its server does not reply
-/// (`.silent`), or its server is down and comes back (`.dead`). The yardstick is an idle executor.
-/// The time for which a thread waits for a core is subtracted. The result is the longest time of
-/// all rounds. `progress` is called before each round. Throws if the client does not work again
-/// after a situation.
+/// Measures how long the client blocks the user's executor at most, compared with an idle executor.
+/// There are four situations: the client works (`NAME.work`), its connections are closed repeatedly
+/// (`.cut`), its server does not reply (`.silent`), or its server is down and comes back (`.dead`).
+/// Throws if the client does not work again afterwards. `progress` is called before each round.
 std::vector<figure> hold_standstill(const standstill&, int rounds,
                                     const std::function<void(int round)>& progress);
 
