@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suite asks of a store, beside what users ask: to move its clock, to lose its memory, to
-// let a stranger in. A new store is one implementation and one line in stores().
+// Interface of a store for the conformance tests. With it, the tests move the server's clock,
+// delete its data, or take locks as another library does. A new store needs one implementation and
+// one line in stores().
 #pragma once
 
 #include <holdfast/counters.hpp>
@@ -19,95 +20,98 @@
 
 namespace holdfast::conformance {
 
-/// A request is given up so soon on a way that loses answers: what may still come of it is over
-/// then, and whoever cleans up behind it is done.
+/// Timeout of a request on a connection that loses replies. It is short, so that the client has
+/// soon cleaned up after a lost reply.
 inline constexpr duration bad_way_timeout{500};
 
 class store_under_test {
 public:
     virtual ~store_under_test() = default;
 
-    /// Strangers take locks of that kind, as another client of ours does where it is one of ours.
+    /// Sets the kind of the locks that `stranger_takes` takes.
     void keep(lock_kind kind) { kept_ = kind; }
 
-    /// Makes a client of this store what it is; the rest of the options are the test's.
+    /// Sets the options with which a client reaches this store. Keeps the other options.
     virtual void reach(options&) = 0;
 
-    /// The same, on a way where the answer to the next request about `name` can be lost.
+    /// Does the same, with a connection on which `lose_answer_about` can lose a reply: the reply to
+    /// the next request about `name`.
     virtual void reach_badly(options&) = 0;
     virtual void lose_answer_about(const std::string& name) = 0;
 
-    // The server's own clock: leases end by it.
+    // Changes of the server. `pass` moves its clock forward, so that leases end.
     virtual void pass(duration) = 0;
     virtual void restart_empty() = 0;
-    virtual void stop_answering() = 0; ///< for good
-    virtual void freeze() = 0;         ///< answers nothing until it thaws, and forgets nothing
+    virtual void stop_answering() = 0; ///< stops the server for ever
+    virtual void freeze() = 0;         ///< stops replies until thaw(); the server keeps its data
     virtual void thaw() = 0;
     virtual void evict(const std::string& name) = 0;
 
-    // A holder of another kind, as a JVM would be.
+    // Locks of a stranger: another program, such as a JVM with Redisson.
     virtual void stranger_takes(const std::string& name, duration lease) = 0;
-    /// As redis-py, redsync and node-redlock take one; nothing: without an end, as the first does.
+    /// Takes a token lock, as redis-py, redsync and node-redlock do. Without `lease`, it never
+    /// expires.
     virtual void stranger_sets_token(const std::string& name, std::optional<duration> lease) = 0;
     virtual void stranger_releases(const std::string& name) = 0;
-    virtual void stranger_queues(const std::string& name) = 0; ///< as a JVM does for a fair lock
-    /// The same of one side of a lock that can be shared; to read, beside others who do.
+    virtual void stranger_queues(const std::string& name) = 0; ///< joins the queue of a fair lock
+    /// Takes a read-write lock to read or to write (`side`). Other readers keep their holds.
     virtual void stranger_shares(const std::string& name, lock_kind side, duration lease) = 0;
 
-    // Counters, as a JVM changes and sees them.
+    // Counters that a stranger changes or reads.
     virtual void stranger_adds(const std::string& name, std::int64_t permits) = 0;
-    /// Of a leased semaphore that has one.
+    /// The leased semaphore must have a free permit.
     virtual void stranger_takes_permit(const std::string& name, duration lease) = 0;
     virtual void stranger_counts_down(const std::string& name) = 0;
     virtual std::optional<std::int64_t> counter(const std::string& name) = 0; ///< empty: none
 
-    // A replica, which can take the server's place.
-    virtual bool replicate() { return false; } ///< false: there can be none here
-    virtual void cut_replica() {}              ///< nothing reaches it, and it confirms nothing
-    virtual void mend_replica() {}             ///< it has all again, soon
-    /// It takes over with what it has; the old one is its replica from then on.
+    // A replica of the server.
+    virtual bool replicate() { return false; } ///< starts it; false: this store has none
+    virtual void cut_replica() {}              ///< cuts it off from the server
+    virtual void mend_replica() {}             ///< ends the cut; it soon has all data again
+    /// Makes the replica the primary, with the data that it has, and the old server its replica.
     virtual void fail_over() {}
 
-    // In what a store is unlike Redis. A test that needs the contrary leaves that part out, or is
-    // skipped.
-    /// A hold ends with the session of its client: a lease has no length of its own there, and
-    /// nobody tells how long a stranger's lasts.
+    // Differences from Redis. A test leaves a part out, or is skipped, if the store lacks what it
+    // needs.
+    /// Whether a lock ends with its client's session, and not after a lease of its own.
     virtual bool leases_by_session() const { return false; }
-    /// Those who are told of releases and stand in no queue are counted: by `listeners`, and by
-    /// whoever inspects a lock.
+    /// Whether `listeners` and inspections count the waiters that are notified of releases without
+    /// an entry in a queue.
     virtual bool counts_listeners() const { return true; }
-    /// Of those who stand in a queue, whoever inspects the lock is told which listen. Where all
-    /// waiters ask again and again, nobody can tell.
+    /// Whether an inspection tells which waiters in a queue are subscribed to notifications.
     virtual bool tells_who_listens() const { return true; }
-    /// `pass` is a jump of its clock, by which tokens are dated too, and may go back.
+    /// Whether `pass` moves the server's clock (from which dated tokens come), and can move it
+    /// back.
     virtual bool moves_its_clock() const { return true; }
-    /// Fencing tokens are 1, 2, 3 for each name, only fenced locks have them, and the last one is
-    /// known when the lock is free.
+    /// Whether only fenced locks have tokens (1, 2, 3, … for each name), and the last token of a
+    /// free lock can be read.
     virtual bool counts_tokens() const { return true; }
-    /// A program can ask the holder of a lock to release it soon.
+    /// Whether a program can ask the holder of a lock to release it soon.
     virtual bool has_wishes() const { return true; }
-    /// A lock of one name is of one kind: another kind is refused with `wrong_type`.
+    /// Whether a lock of another kind with the same name is refused with `wrong_type`.
     virtual bool tells_kinds_apart() const { return true; }
-    /// Every request about locks is counted by `requests`, and nothing else, and each look, release
-    /// and renewal is one.
+    /// Whether `requests` counts exactly the requests about locks, and each attempt, release and
+    /// renewal is one request.
     virtual bool counts_requests() const { return true; }
 
     /// Whether a waiter uses one subscription and sends no request while nothing changes.
     virtual bool waiters_only_listen() const { return true; }
-    /// The permits of a leased semaphore can become more or fewer, and each has a lease of its own.
+    /// Whether the number of permits of a leased semaphore can change, and each permit has its own
+    /// lease.
     virtual bool changes_permits() const { return true; }
-    /// The bytes of the longest name, if it has only letters.
+    /// Returns the length of the longest name that has only letters, in bytes.
     virtual std::size_t name_bytes_max() const { return std::size_t{64} * 1024; }
 
-    /// A place in a queue must outlast what usually passes until another server takes over.
+    /// Returns the longest time that a waiter's entry in a queue lasts. It must be longer than a
+    /// failover.
     virtual duration place_lasts_at_most() const { return std::chrono::seconds{30}; }
 
-    virtual std::size_t held() = 0;                           ///< locks that the store knows
-    virtual std::size_t waiting(const std::string& name) = 0; ///< in the queue of a fair lock
-    virtual std::size_t listeners() = 0; ///< names or places that it would wake
-    virtual std::size_t requests() = 0;  ///< about locks, so far; from all clients
+    virtual std::size_t held() = 0;                           ///< number of locks that are held
+    virtual std::size_t waiting(const std::string& name) = 0; ///< length of a fair lock's queue
+    virtual std::size_t listeners() = 0; ///< number of waiters that would be notified
+    virtual std::size_t requests() = 0;  ///< number of requests of all clients about locks
 
-    /// Puts something that is no lock under the name. False: there is no such thing here.
+    /// Creates a key of this name that is not a lock. False: this store has no such keys.
     virtual bool put_something_else(const std::string& name) = 0;
 
 protected:
@@ -119,11 +123,11 @@ private:
 
 struct store_kind {
     std::string label;
-    /// Throws support::server_unavailable.
+    /// Starts the store. Throws `support::server_unavailable` if a program is missing.
     std::function<std::unique_ptr<store_under_test>()> make;
-    lock_kind locks = lock_kind::plain;    ///< what the tests' `mutex` is: suite.hpp
-    std::vector<lock_kind> without{};      ///< it has no such locks
-    std::vector<counter_kind> uncounted{}; ///< nor those
+    lock_kind locks = lock_kind::plain;    ///< kind of the tests' `mutex` (see suite.hpp)
+    std::vector<lock_kind> without{};      ///< kinds of locks that the store lacks
+    std::vector<counter_kind> uncounted{}; ///< kinds of counters that the store lacks
 
     bool has(lock_kind kind) const { return std::ranges::find(without, kind) == without.end(); }
     bool has(counter_kind kind) const {
@@ -145,7 +149,7 @@ inline void PrintTo(const store_kind& kind, std::ostream* to) {
 std::unique_ptr<store_under_test> make_memory();
 std::vector<store_kind> redis_servers();
 std::vector<store_kind> zookeeper_servers();
-store_kind mysql_server(); // where HOLDFAST_TEST_MYSQL is defined: libmariadb was there
+store_kind mysql_server(); // only if HOLDFAST_TEST_MYSQL is defined
 
 inline std::vector<store_kind> stores() {
     std::vector<store_kind> all = redis_servers();
@@ -158,8 +162,8 @@ inline std::vector<store_kind> stores() {
     return all;
 }
 
-/// Each store with plain locks, and with each of these kinds too; but not over TLS, which is no
-/// matter of a kind.
+/// Returns each store with plain locks, and also with each of these kinds. Stores over TLS have
+/// plain locks only.
 inline std::vector<store_kind> stores_with(std::initializer_list<lock_kind> kinds) {
     const std::vector<store_kind> plain = stores();
     std::vector<store_kind> all = plain;
@@ -172,7 +176,7 @@ inline std::vector<store_kind> stores_with(std::initializer_list<lock_kind> kind
     return all;
 }
 
-/// Those that have all of these kinds, of locks or of what is counted.
+/// Returns the stores that have all of these kinds of locks or counters.
 template <typename... Kinds>
 std::vector<store_kind> stores_that_have(Kinds... kinds) {
     std::vector<store_kind> some = stores();

@@ -19,7 +19,8 @@ namespace holdfast::conformance {
 
 using namespace std::chrono_literals;
 
-/// Redisson's own counts with HOLDFAST_HEAVY=1; else what fits into every run.
+/// Returns the size of a test: `heavy`, as in Redisson's own tests, if HOLDFAST_HEAVY is set, else
+/// `usual`.
 inline int scaled(int usual, int heavy) {
     return std::getenv("HOLDFAST_HEAVY") != nullptr ? heavy : usual;
 }
@@ -30,16 +31,16 @@ inline error_code unlocked(basic_mutex& lock) {
     return ec;
 }
 
-/// Polls that take that long find nothing in a test: whatever is found was told.
+/// Poll interval that is longer than any test, so that waiters depend on notifications.
 inline constexpr duration hardly_ever = 10min;
 
-/// Polls of spin locks, so that they find soon what they wait for.
+/// Short poll intervals for spin locks.
 inline constexpr backoff frequent{1ms, 20ms};
 
 class suite : public ::testing::TestWithParam<store_kind> {
 protected:
-    /// What a test calls a mutex is a lock of the kind that it runs with: the contract is told
-    /// once.
+    /// Lock of the kind with which the test runs (`GetParam().locks`). So the same tests check all
+    /// kinds.
     class mutex : public basic_mutex {
     public:
         mutex(client& home, lock_name name, mutex_options how = {},
@@ -65,7 +66,8 @@ protected:
 
     static bool are(lock_kind kind) { return GetParam().locks == kind; }
 
-    /// Whether somebody comes to wait for a lock: listens, or polls where nobody is told.
+    /// Returns whether somebody begins to wait for a lock: by a subscription, or by polls for a
+    /// spin lock.
     bool somebody_waits() {
         const std::size_t before = store().requests();
         return support::eventually([&] {
@@ -86,7 +88,7 @@ protected:
 
     store_under_test& store() { return *store_; }
 
-    /// Asks often, so that what only a poll can notice is noticed soon.
+    /// Returns a client that polls often, for changes without a notification.
     client make_client(options how = {}) {
         if (how.poll_bound == options{}.poll_bound)
             how.poll_bound = 25ms;
@@ -94,7 +96,7 @@ protected:
         return client{std::move(how)};
     }
 
-    /// The requests about locks that `work` makes, whoever sends them.
+    /// Returns the number of requests about locks, from all clients, while `work` runs.
     template <typename Work>
     std::size_t requests_during(Work work) {
         const std::size_t before = store().requests();
@@ -106,7 +108,7 @@ private:
     std::unique_ptr<store_under_test> store_;
 };
 
-/// A client whose clock the test moves, together with the store's.
+/// Client whose clock the test moves together with the store's clock.
 class moving_client {
 public:
     moving_client(store_under_test& store, options how)
@@ -116,8 +118,8 @@ public:
 
     client& get() { return client_; }
 
-    /// Time passes for both, in steps shorter than a renewal's period, and each time the hold is
-    /// seen renewed before it goes on.
+    /// Moves both clocks in `steps` steps of a third of the lease. After each step, waits until the
+    /// lock was renewed.
     void pass_renewing(const basic_mutex& held, duration lease, int steps) {
         for (int i = 0; i < steps; ++i) {
             const duration step = lease / 3 + 1ms;
@@ -139,7 +141,8 @@ private:
     static options reached(store_under_test& store, options how) {
         store.reach(how);
         how.executor_is_serial = true;
-        // It is written behind a caller's back: what is under way when the clock jumps is late.
+        // Send no client information in the background: a request would time out when the clock
+        // jumps.
         how.announce = false;
         return how;
     }
@@ -164,7 +167,7 @@ inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
 
 #define HOLDFAST_ON_EACH_STORE(fixture)                                                            \
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores()), name_of)
-/// Only on those that have all of these kinds.
+/// Runs a fixture only on the stores that have all of these kinds.
 #define HOLDFAST_ON_EACH_STORE_THAT_HAS(fixture, ...)                                              \
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores_that_have(__VA_ARGS__)),  \
                              name_of)
@@ -172,7 +175,7 @@ inline std::string name_of(const ::testing::TestParamInfo<store_kind>& info) {
     INSTANTIATE_TEST_SUITE_P(Stores, fixture, ::testing::ValuesIn(stores_with({__VA_ARGS__})),     \
                              name_of)
 
-/// For a test that is about what not every store does: a trait of store_under_test.
+/// Skips a test unless the store has this trait, a function of `store_under_test`.
 #define HOLDFAST_NEEDS(trait)                                                                      \
     if (!(store().trait()))                                                                        \
     GTEST_SKIP() << "not of this store: " #trait

@@ -16,8 +16,8 @@
 namespace holdfast::support {
 namespace {
 
-/// Returns a pair of connected sockets. They are used like pipes. But a write to a pipe whose
-/// reader has ended would raise SIGPIPE, which would end the test.
+/// Returns a pair of connected sockets, used as a pipe. A write to a real pipe whose reader has
+/// ended would raise SIGPIPE and end the test.
 std::array<int, 2> new_pair() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)

@@ -14,9 +14,9 @@
 namespace holdfast::support {
 
 /// Running program whose standard input and output are connected to the test. The destructor kills
-/// and reaps the program. If the test ends, the program's input ends; a program that reads its
-/// input then ends, too. Thread safety: one thread may call `next_line` and `speaks_within` while
-/// another calls the other functions.
+/// and reaps the program. If the test ends, the program's input ends, so a program that reads its
+/// input ends, too. Thread safety: one thread may call `next_line` and `speaks_within` while
+/// another thread calls the other functions.
 class child_process {
 public:
     /// Starts the program. Its stderr goes to the file `errors`. Throws `std::system_error`.
@@ -24,8 +24,8 @@ public:
     child_process(const child_process&) = delete;
     ~child_process();
 
-    /// Returns the next line of the output. Waits for it as long as the program runs. Returns
-    /// nothing after the end of the output.
+    /// Waits for the next line of the output, and returns it. Returns nothing after the end of the
+    /// output.
     std::optional<std::string> next_line();
 
     /// Returns whether the program writes output or closes its output within this time.

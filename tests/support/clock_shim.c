@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LD_PRELOAD library for a server. It moves the server's date by an offset in a shared file, and
- * so the expiry of every lease, so that no test waits for a lease. The monotonic clock does not
- * change.
+ * LD_PRELOAD library for a server. It adds an offset from a shared file to the server's date, so
+ * that a test can let leases expire without waiting. The monotonic clock does not change.
  *
  *     HOLDFAST_CLOCK_FILE  8 bytes: nanoseconds to add, signed, in the machine's byte order
  *
- * Uses no dlsym and no malloc, because the server's allocator asks for the time before it is
- * ready. */
+ * It does not call dlsym() or malloc(), because the server's allocator asks for the time before it
+ * is ready. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Shim library that changes the clock of a process. It is built at its first use, for this run
-/// only.
+/// Shared library that moves the date of a process (clock_shim.c). It is built at its first use,
+/// for this run only.
 class built_shim {
 public:
     built_shim() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks that tests control: simulated time, the machine's clock plus an offset, and the date of
+// Clocks that tests control: a simulated clock, the machine's clock plus an offset, and the date of
 // another process.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace holdfast::sim {
 
-/// Simulated clock that moves only when nothing else can run. An hour of renewals runs in
+/// Simulated clock. It jumps to the next alarm when no task can run, so an hour of renewals takes
 /// milliseconds, and the same seed gives the same run.
 ///
 ///     asio::io_context io;
@@ -39,8 +39,8 @@ public:
         : io_{io}
         , now_{start} {}
 
-    /// Cancels all sleepers. Otherwise a sleeping coroutine and the alarm in its frame would keep
-    /// each other alive.
+    /// Removes the handlers of all sleepers: a sleeping coroutine and the alarm in its frame would
+    /// keep each other alive.
     ~sim_clock() override {
         while (!sleepers_.empty())
             sleepers_.begin()->second->forget_sleeper();
@@ -49,7 +49,7 @@ public:
     time_point now() const noexcept override { return now_; }
     std::unique_ptr<alarm> make_alarm() override { return std::make_unique<sim_alarm>(*this); }
 
-    /// Runs all ready tasks, then jumps to the next alarm. Repeats this until `end`.
+    /// Runs all ready tasks and jumps to the next alarm, again and again until `end`.
     void run_until(time_point end) {
         do
             run_ready();
@@ -58,11 +58,11 @@ public:
     }
     void run_for(duration length) { run_until(now_ + length); }
 
-    /// Lets time pass while no task runs, as in a stopped process.
+    /// Moves the clock without running tasks, as in a stopped process.
     void stand_still(duration length) { move_to(now_ + length); }
 
-    /// Runs until no further alarm will fire, but at most for `limit`. Returns false if `limit` was
-    /// reached first. The clock then shows the time of the last alarm.
+    /// Runs until no alarm is left. The clock then shows the time of the last alarm. Returns false
+    /// if there are still alarms after `limit`.
     bool run_until_idle(duration limit = std::chrono::hours{24}) {
         const time_point end = now_ + limit;
         do
@@ -71,11 +71,10 @@ public:
         return sleepers_.empty() || sleepers_.begin()->first == time_point::max();
     }
 
-    /// Lets time pass while no task runs, as if a handler blocked the executor.
+    /// Moves the clock without running tasks, as if a handler blocked the executor.
     void block_for(duration length) { move_to(now_ + length); }
 
-    // The next functions do the same in single steps, for a test that checks the state between two
-    // steps.
+    // Single steps, for a test that checks the state between two steps.
 
     /// Runs one ready task. Returns false if no task is ready.
     bool step() {
@@ -87,8 +86,8 @@ public:
         return true;
     }
 
-    /// Moves the clock to the next alarm and wakes the sleeper. Call it when no task is ready.
-    /// Returns false if no alarm is set for `end` or earlier.
+    /// Moves the clock to the next alarm and wakes its sleeper. Call it when no task is ready.
+    /// Returns false if there is no alarm until `end`.
     bool jump_to_next(time_point end) {
         const auto next = sleepers_.begin();
         if (next == sleepers_.end() || next->first > end || next->first == time_point::max())
@@ -98,7 +97,7 @@ public:
         return true;
     }
 
-    /// Returns the number of sleepers. Sleepers without a wake-up time are included.
+    /// Returns the number of sleepers, including those without a wake-up time.
     std::size_t sleepers() const noexcept { return sleepers_.size(); }
 
 private:
@@ -120,7 +119,7 @@ private:
             };
             co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(
                 fall_asleep, asio::use_awaitable);
-            rung_ = false; // the coroutine that wakes now has handled all earlier rings
+            rung_ = false; // all earlier rings have woken this coroutine
         }
 
         void ring() noexcept override {
@@ -133,8 +132,7 @@ private:
         void forget_sleeper() { (void)take_sleeper(); }
 
     private:
-        // Swap the handlers; do not move-assign them. In Boost 1.81, the move assignment recurses
-        // without end.
+        // Handlers are swapped, because their move assignment recurses without end in Boost 1.81.
         using sleeper = asio::any_completion_handler<void()>;
 
         sleeper take_sleeper() {
@@ -144,11 +142,10 @@ private:
             return taken;
         }
 
-        // Used only while a sleeper waits, because the clock may be destroyed earlier than this
-        // alarm.
+        // Use it only while a sleeper waits: the clock may be destroyed before this alarm.
         sim_clock& clock_;
         sleeper sleeper_;
-        // Position in the clock's list. Valid while a sleeper waits.
+        // Position in `clock_.sleepers_`, valid while a sleeper waits.
         std::multimap<time_point, sim_alarm*>::iterator entry_;
         bool rung_ = false;
     };
@@ -169,7 +166,7 @@ private:
     asio::io_context& io_;
     time_point now_;
     std::size_t steps_ = 0;
-    // Sleepers, ordered by time. Sleepers with equal times have the order of their arrival.
+    // Sleepers by their times. Those with the same time wake in the order of their calls.
     std::multimap<time_point, sim_alarm*> sleepers_;
 };
 
@@ -177,8 +174,7 @@ private:
 
 namespace holdfast::support {
 
-// The machine's clock plus an offset. A test can let an hour pass for a client, and sleepers then
-// wake.
+// The machine's clock plus an offset, with which a test lets an hour pass for a client.
 
 /// Real clock that a test can move forward. Thread safety: any thread may call `now` and `shift`;
 /// call all other members on the executor.
@@ -193,8 +189,8 @@ public:
         return std::make_unique<shifted_alarm>(*this, real_.make_alarm());
     }
 
-    /// Moves the clock forward at once, and wakes all sleepers, even if their time has not come. A
-    /// sleeper that wakes too early sleeps again.
+    /// Moves the clock forward at once and wakes all sleepers. A sleeper whose time has not come
+    /// sleeps again.
     void shift(duration by) {
         ahead_ = ahead_.load() + by;
         asio::post(executor_, [awake = awake_] {
@@ -233,10 +229,11 @@ private:
     const std::shared_ptr<sleepers> awake_ = std::make_shared<sleepers>();
 };
 
-/// Date of one child process. A test can move it while the process runs (clock_shim.c).
+/// Date of one child process, which a test can move while the process runs (clock_shim.c).
 class moved_clock {
 public:
-    /// Keeps its file in `folder`. Throws `std::runtime_error` if the shim library cannot be built.
+    /// Creates its file in `folder`. Throws `std::runtime_error` if the C compiler cannot build
+    /// clock_shim.c.
     explicit moved_clock(const std::filesystem::path& folder);
     moved_clock(const moved_clock&) = delete;
     ~moved_clock();
@@ -249,7 +246,7 @@ public:
 
 private:
     std::string file_;
-    std::int64_t* added_ = nullptr; // offset in memory that the child shares
+    std::int64_t* added_ = nullptr; // offset in nanoseconds, in memory shared with the child
 };
 
 } // namespace holdfast::support

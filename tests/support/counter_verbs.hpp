@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// List of all functions of the counters, for tests that call each function in the same situation.
+// List of all functions of the counters, for tests that call each of them in the same situation,
+// for example after the client was closed.
 #pragma once
 
 #include "support/eventually.hpp"
@@ -34,7 +35,7 @@ struct counters {
     rate_limiter mails;
 };
 
-/// Functions with their names. Each function makes one call and returns the call's error code.
+/// Functions with their names. Each makes one call and returns its error code.
 using counter_verbs = std::vector<std::pair<const char*, std::function<error_code()>>>;
 
 inline const std::string some_permit(32, 'a');

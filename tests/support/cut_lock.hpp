@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests in which a connection breaks at any byte of the traffic. Whatever the server has executed,
-// the lock must be taken once and released once.
+// Base of tests that cut a client's connection at each byte of its traffic. In all cases the lock
+// must be taken once and released once.
 #pragma once
 
 #include "support/recorder.hpp"
@@ -20,17 +20,17 @@
 
 namespace holdfast::support {
 
-/// Lock that two clients use while a test cuts the connection of one client. The fixture of each
+/// Lock that two clients use while the test cuts the connection of one of them. The fixture of each
 /// store makes the clients.
 class cut_lock {
 protected:
-    /// `timeout`: time within which another client must get the lock after a release.
+    /// `timeout` is the time within which another client must get the lock after a release.
     explicit cut_lock(duration timeout)
         : timeout_{timeout} {}
     ~cut_lock() = default;
 
-    /// Sets the clients and the lock. `home` uses the proxy for all its traffic, and reports its
-    /// events to `told_`. `other` does not use the proxy.
+    /// Sets the clients and the lock. `home` must use the proxy for all its traffic, and report its
+    /// events to `told_`. `other` must not use the proxy.
     void use(client home, client other, const lock_name& name) {
         home_.emplace(std::move(home));
         other_.emplace(std::move(other));
@@ -44,8 +44,8 @@ protected:
     /// Checks further properties of the lock while it is held.
     virtual void look_at_held() {}
 
-    /// Runs `talk` again and again. Cuts the connection after 0 bytes in the first run, after
-    /// `step` bytes in the second run, and so on. Stops when `talk` completes without a cut.
+    /// Runs `talk` again and again, with a cut after 0 bytes in the first run, after `step` bytes
+    /// in the second, and so on, until a run ends before its cut.
     template <typename Talk>
     void cut_everywhere(std::size_t step, Talk talk) {
         std::size_t cuts = 0;

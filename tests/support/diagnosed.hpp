@@ -21,8 +21,8 @@ inline diagnosis diagnosed(redis::options where, unsigned replicas = 0,
     return one.doctor(name);
 }
 
-/// Returns the findings about a topic, one finding per line, for example `fine: it is so (do
-/// that)`.
+/// Returns the doctor's findings about a topic, one per line, for example `warning: the clock is
+/// wrong (use NTP)`.
 inline std::string said_of(const std::string& topic, const diagnosis& found) {
     std::string all;
     for (const finding& each : found.findings)

@@ -16,8 +16,8 @@
 
 namespace holdfast::support {
 
-/// Base of fixtures that test a store without a client. It provides the context that a client would
-/// give to its store, with a real clock. The test's own thread runs the executor.
+/// Base of fixtures that test a store without a client. It makes the `store_context` that a client
+/// would give to its store. The test's own thread runs the executor.
 class driven_loop {
 protected:
     store_context context() {

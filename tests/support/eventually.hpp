@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that wait for an event of another thread or a server. They all have the same timeout,
-// which a successful test never reaches, and they return as soon as the event has happened.
+// Functions that wait for an event in another thread or in a server. They return as soon as the
+// event has happened. Their timeout is so long that only a failed test reaches it.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,21 @@ namespace holdfast::support {
 /// Timeout that no step of a successful test reaches, even under a sanitizer on a busy machine.
 inline constexpr std::chrono::seconds far_too_long{30};
 
-/// Calls `holds()` once a millisecond until it returns true. Returns false if it still returns
-/// false after the timeout. Use it for events that send no notification.
+/// Calls `holds()` once a millisecond until it returns true. Returns false after the timeout. Use
+/// it for events that send no notification.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate holds) {
     const auto end = std::chrono::steady_clock::now() + far_too_long;
     while (!holds()) {
         if (std::chrono::steady_clock::now() > end)
-            return holds(); // this process may have stood still since the last call
+            return holds(); // a last call, because this process may have been paused
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
     return true;
 }
 
-/// Waits for a condition that the test needs to continue. After the timeout throws
-/// `std::runtime_error` with the text `what`.
+/// Waits until the condition `holds()` is true. Throws `std::runtime_error` with the text `what`
+/// after the timeout.
 template <typename Predicate>
 void until(const std::string& what, Predicate holds) {
     if (!eventually(std::move(holds)))

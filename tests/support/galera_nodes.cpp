@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* provider = "/usr/lib/galera/libgalera_smm.so";
 
-/// Script that a Galera node and its donor call to transfer all data. MariaDB's own scripts are in
-/// a package that also installs a service, so they are not used. This script copies no data. It
-/// only tells the node up to which position it has the data; the donor's cache then provides the
-/// newer changes. All nodes run on this machine, so the message is a file.
+/// Script that a joining Galera node and its donor call to copy all data. This script copies
+/// nothing. It only tells the joining node up to which position its data are complete, in a file,
+/// because both nodes are on this machine. The donor's cache then sends the newer changes.
+/// (MariaDB's own scripts are in a package that also installs a service.)
 constexpr const char* hand_over = R"(#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in
@@ -58,8 +58,8 @@ galera_nodes::galera_nodes(const server_binary& which, std::vector<std::string> 
     scripts_.write(script, hand_over);
     fs::permissions(scripts_.folder() / script, fs::perms::owner_all);
 
-    // The second node starts with a copy of the first node's data. The first node must have run
-    // before, so that these are the data of a cluster node.
+    // The second node starts with a copy of the first node's data. Run the first node once before,
+    // so that its data are those of a cluster node.
     nodes_[0] = std::make_unique<mariadb_server>(which, options_of(0, "--wsrep-new-cluster"));
     nodes_[0]->shut_down();
     mariadb_server::options second = options_of(1);

@@ -12,20 +12,20 @@
 namespace holdfast::support {
 
 /// Two MariaDB servers that replicate each other through Galera. Both accept writes. A node that
-/// comes back gets the changes that it has missed from the other node's cache, never a full copy.
+/// joins again gets the missed changes from the other node's cache, never a full copy.
 class galera_nodes {
 public:
     static constexpr std::size_t size = 2;
 
-    /// Starts both nodes, and returns when both accept writes. Throws `server_unavailable`, also if
-    /// the package galera-4 is missing.
+    /// Starts both nodes, and returns when both accept writes. Throws `server_unavailable` if
+    /// MariaDB or the package galera-4 is missing.
     explicit galera_nodes(const server_binary& which = mariadb(),
                           std::vector<std::string> arguments = {});
 
     mariadb_server& operator[](std::size_t which) { return *nodes_.at(which); }
 
-    /// Shuts a node down properly, so that the other node continues. If the node were killed, the
-    /// other node would accept no writes, because it could not know which of the two is cut off.
+    /// Shuts a node down properly, so that the other node continues. After a kill, the other node
+    /// would accept no writes: it could not know which of the two is cut off.
     void leave(std::size_t which);
     /// Restarts a node that has left the cluster.
     void join(std::size_t which);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for tests that work with holds: lists of holds, the hold of a lease, and the results of a
-// renewal.
+// Helpers for tests that work with the library's internal `hold` objects: lists of them, the hold
+// of a lease, and the results of a renewal.
 #pragma once
 
 #include "sync/held_lock.hpp"
@@ -21,7 +21,7 @@ inline std::vector<const hold*> listed(const std::vector<hold>& holds) {
     return list;
 }
 
-/// Returns the single hold of a lease of one lock.
+/// Returns the held lock inside a lease. The lease must be of one lock, not of several.
 inline const sync::held_lock& wire_hold_of(const lease& held) {
     return dynamic_cast<const sync::held_lock&>(*held.hold());
 }
@@ -42,7 +42,8 @@ public:
     std::vector<std::optional<boost::system::system_error>> failures;
 };
 
-/// Renews the holds, and returns the answers in the order of the list. Throws the first failure.
+/// Renews the holds. Returns the store's answer for each, in the order of the list. Throws the
+/// first failure.
 inline asio::awaitable<std::vector<answer>> renewed(lock_store& store, hold_list holds,
                                                     duration lease_time) {
     renewal_record record{holds.size()};

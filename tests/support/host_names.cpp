@@ -17,7 +17,7 @@ struct known_host {
     std::vector<std::string> addresses;
     std::size_t look_ups = 0;
     bool holds_back = false;
-    std::size_t answers = 0; ///< number of lookups that may return now; all others wait
+    std::size_t answers = 0; ///< number of lookups that may return now; others wait
 };
 
 struct name_service {
@@ -77,8 +77,8 @@ void let_go(const std::string& host, std::size_t times) {
 
 } // namespace holdfast::support
 
-/// Replaces the function of the C library. Calls the original function for numeric addresses and
-/// for names that the test has not set.
+/// Replaces the function of the C library. For names that the test has not set, calls the original
+/// function.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints,
                            addrinfo** found) {
     using function = int(const char*, const char*, const addrinfo*, addrinfo**);
@@ -89,7 +89,7 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
     if (addresses->empty())
         return EAI_AGAIN;
     addrinfo** behind = found;
-    // Build a single list, because freeaddrinfo frees a whole list.
+    // Join the results of all addresses to one list, which freeaddrinfo() frees as a whole.
     for (const std::string& each : *addresses) {
         if (const int failed = next(each.c_str(), service, hints, behind))
             return failed;

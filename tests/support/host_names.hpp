@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Name service that a test controls. It applies to the names that the test sets, in this process
-// only.
+// Host names that a test sets. They are valid in this process only.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace holdfast::support {
 
 // Thread safety: any thread may call any function.
 
-/// Sets the IPv4 address of `host`. If `address` is empty, lookups of the name fail.
+/// Sets the IPv4 address of `host`. With an empty address, lookups of the name fail.
 void set_address(const std::string& host, const std::string& address);
 
 /// Sets several addresses for `host`, in this order.

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the source of Boost.JSON, which is otherwise used as headers only.
+// Compiles Boost.JSON from its headers, so that the tests need not link the Boost.JSON library.
 #include <boost/json/src.hpp>

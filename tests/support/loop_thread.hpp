@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor of a user: an io_context with the thread that runs it.
+// An io_context with a thread that runs it, as a user of the library may have one.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -17,7 +17,7 @@ public:
 
     boost::asio::io_context& io() { return io_; }
 
-    /// Runs all queued work, and the work that it queues, to the end. Then joins the thread.
+    /// Waits until all work is done, including new work that it queues. Then joins the thread.
     void finish() {
         work_.reset();
         if (thread_.joinable())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that make replies of a server without a server.
+// Functions that make reply objects of the Redis protocol without a server.
 #pragma once
 
 #include "redis/client/resp.hpp"

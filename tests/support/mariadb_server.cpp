@@ -18,8 +18,8 @@
 namespace holdfast::support {
 namespace {
 
-/// Initialises the client library once. The library makes the process ignore SIGPIPE. This function
-/// restores the setting, because tests check that holdfast does not change it.
+/// Initialises the client library once. The library makes the process ignore SIGPIPE; this function
+/// undoes that, because tests check that holdfast does not change signals.
 void begin_once() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -91,7 +91,7 @@ std::uint64_t sql_connection::id() const {
 namespace fs = std::filesystem;
 namespace {
 
-/// File lock that only one process holds at a time. The kernel releases it when the process ends.
+/// Exclusive file lock between processes. The kernel releases it when the process ends.
 class file_lock {
 public:
     explicit file_lock(const fs::path& file)
@@ -112,9 +112,8 @@ std::string text_in(const fs::path& file) {
     return text.str();
 }
 
-/// Returns the SQL statements that create MariaDB's own tables. They are installed with the server.
-/// The program that usually sends them needs more statements, which are in another package, so it
-/// is not used.
+/// Returns the SQL statements that create MariaDB's own tables, from files that are installed with
+/// the server. (The program that usually sends them needs files of another package.)
 std::string system_tables() {
     constexpr std::array names{"system_tables.sql", "system_tables_data.sql"};
     for (const fs::path folder : {"/usr/share/mysql", "/usr/share/mariadb"})
@@ -131,10 +130,10 @@ std::string our_schema() {
            mariadb_server::password + "';\nGRANT ALL ON " + schema + ".* TO " + user + "@'%';\n";
 }
 
-/// Returns the first statements for the server, one per line: a server that only creates its data
+/// Returns the first statements for the server, one per line: a server that creates its data
 /// accepts only one statement per line.
 std::string first_statements(const server_binary& which) {
-    // Without this right, MySQL does not tell a user whether the server is a replica.
+    // Without this privilege, MySQL does not tell a user whether the server is a replica.
     if (is_mysql(which))
         return our_schema() + "GRANT REPLICATION CLIENT ON *.* TO " + mariadb_server::user +
                "@'%';\n";
@@ -143,7 +142,7 @@ std::string first_statements(const server_binary& which) {
 }
 
 std::string quoted(const std::string& word) {
-    // The word needs no escaping, because the folder of a test program has no quote in its name.
+    // No escaping: the folder of a test program has no quote in its name.
     return "'" + word + "'";
 }
 
@@ -178,8 +177,8 @@ bool is_mysql(const server_binary& which) {
 
 std::vector<std::string> data_arguments(const server_binary& which, const fs::path& data) {
     std::vector<std::string> words{"--no-defaults", "--datadir=" + data.string(),
-                                   // Temporary files go to a folder outside the data. A starting
-                                   // server deletes the temporary tables in its tmpdir.
+                                   // Temporary files go outside the data, because a starting server
+                                   // deletes the temporary tables in its tmpdir.
                                    "--tmpdir=" + data.parent_path().string(),
                                    "--innodb-autoextend-increment=1", "--innodb-flush-method=fsync",
                                    "--innodb-use-native-aio=0", "--innodb-buffer-pool-size=8M",
@@ -273,8 +272,8 @@ void mariadb_server::start() {
     if (clock_)
         for (const std::string& each : clock_->environment())
             variables.push_back(each);
-    // Wait for the greeting. The server sends a greeting to each new connection as soon as it has
-    // recovered its data.
+    // Wait for the greeting, which the server sends to each new connection after it has recovered
+    // its data.
     process_.start(command_line(), variables,
                    [this] { return !words_at(fs::path{socket_path()}, 1).empty(); });
 }

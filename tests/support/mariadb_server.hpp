@@ -24,12 +24,13 @@ struct sql_error : std::runtime_error {
         : std::runtime_error{std::to_string(number) + ": " + text}
         , code{number} {}
     unsigned code; ///< error number of the server, for example 1205
-    /// Returns whether the connection failed. The client library has the numbers from 2000 to 2999.
+    /// Returns whether the connection failed: the client library's own errors have the numbers 2000
+    /// to 2999.
     bool is_of_connection() const { return code >= 2000 && code < 3000; }
 };
 
-/// Session with MariaDB or MySQL. It uses blocking calls and does not use holdfast. Tests use it in
-/// the role of an operator.
+/// Session with MariaDB or MySQL, with blocking calls and without holdfast. Tests use it as an
+/// operator would.
 class sql_connection {
 public:
     using row = std::vector<std::optional<std::string>>;
@@ -46,8 +47,7 @@ public:
     /// Connects. Throws `sql_error`, with code 2002 if no server listens.
     sql_connection(const std::filesystem::path& socket, const login&);
 
-    /// Runs a statement. Returns the selected rows, or no rows for other statements. Throws
-    /// `sql_error`.
+    /// Runs a statement, and returns the rows of a SELECT. Throws `sql_error`.
     rows run(const std::string& statement);
     /// Returns the first value of the first row. Returns "" for NULL, or if there is no row.
     std::string value(const std::string& statement);
@@ -63,27 +63,25 @@ private:
     std::unique_ptr<st_mysql, closes> handle_;
 };
 
-/// Returns a folder with data to copy: the server's own tables, and an empty schema for tests. It
-/// takes seconds to create the folder, so all tests of a build folder share it. Throws
-/// `server_unavailable`.
+/// Returns a folder with initial data to copy: the server's own tables, and an empty schema for
+/// tests. All tests of a build folder share it, because it takes seconds to create. Throws
+/// `server_unavailable` if the server is missing.
 std::filesystem::path prepared_data(const server_binary&);
 
-/// Returns the options that the server needs each time it uses these data.
+/// Returns the command-line options for a server with these data.
 std::vector<std::string> data_arguments(const server_binary&, const std::filesystem::path& data);
 
-/// Returns whether the server is MySQL and not MariaDB. MySQL creates its own tables, and has other
-/// options.
+/// Returns whether the server is MySQL and not MariaDB. The two have different options.
 bool is_mysql(const server_binary&);
 
 // Real MariaDB or MySQL server of a single test. It has a new folder, a unix socket, a free port
 // and an empty schema. It ends when the object is destroyed or the test program ends.
 
-/// Returns the MariaDB server: HOLDFAST_MARIADB_SERVER, or the server of the distribution's
-/// package.
+/// Returns the MariaDB server in HOLDFAST_MARIADB_SERVER, or else in the distribution's package.
 server_binary mariadb();
 
-/// Returns the downloaded MySQL servers that HOLDFAST_NEWER_MYSQL lists ("mysql-9=/where/it/is;…").
-/// The result may be empty.
+/// Returns the MySQL servers that HOLDFAST_NEWER_MYSQL lists ("mysql-9=/where/it/is;…"). The result
+/// may be empty.
 std::vector<server_binary> newer_mysql();
 
 /// Returns the MariaDB server and then the MySQL servers.
@@ -92,16 +90,15 @@ std::vector<server_binary> mysql_servers();
 class mariadb_server {
 public:
     static constexpr const char* schema = "holdfast_test";
-    /// User that has all rights in the schema and no other rights.
+    /// User with all privileges in the schema, and no others.
     static constexpr const char* user = "holdfast";
     static constexpr const char* password = "secret";
 
     struct options {
-        /// Offer TLS with a certificate of `certificates()`. The same port also accepts plain
-        /// TCP.
+        /// Offer TLS with a certificate of `certificates()`, in addition to plain TCP.
         bool tls = false;
-        /// Value of `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk. If only
-        /// the server process ends, no data are lost.
+        /// Value of `innodb_flush_log_at_trx_commit`. With 2, no commit waits for the disk, and a
+        /// kill of the server process still loses no data.
         int flush_at_commit = 2;
         bool own_clock = false;               ///< make `step_clock` work; needs a C compiler
         std::vector<std::string> arguments{}; ///< further words of the server's command line
@@ -112,8 +109,8 @@ public:
         std::filesystem::path data{};
     };
 
-    /// Starts the server, and returns when it answers. The server ends with the thread that makes
-    /// this object.
+    /// Starts the server, and returns when it answers. The server ends when the thread that called
+    /// the constructor ends.
     explicit mariadb_server(const server_binary& which = mariadb())
         : mariadb_server{which, options{}} {}
     mariadb_server(server_binary, options);
@@ -121,7 +118,7 @@ public:
     void start();
     void stop();      ///< kills the server, like kill -9
     void shut_down(); ///< shuts the server down cleanly; returns after its end
-    void restart();   ///< restarts with the same addresses and data; the clock keeps its steps
+    void restart();   ///< restarts with the same addresses and data; steps of the clock stay
     void restart(std::vector<std::string> arguments); ///< restarts with other arguments
     /// Restarts the server with the same addresses and without data.
     void restart_empty();
@@ -130,19 +127,19 @@ public:
     /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
-    /// Moves the server's date. The server's own timed waits (SLEEP, GET_LOCK) then follow the
-    /// moved date too.
+    /// Moves the server's date. Timed waits in the server (SLEEP, GET_LOCK) end earlier or later,
+    /// too.
     void step_clock(duration);
     void right_clock(); ///< undoes all steps of the clock
 
-    /// Runs a statement in `schema` as an operator with all rights. Uses its own connection, and
-    /// reconnects if the connection was lost. Throws `sql_error`.
+    /// Runs a statement in `schema` as a user with all privileges. Uses its own connection, which
+    /// it opens again if necessary. Throws `sql_error`.
     sql_connection::rows sql(const std::string& statement);
     /// Returns the first value of the first row, or "" if there is none.
     std::string value(const std::string& statement);
-    /// Returns a counter of `SHOW GLOBAL STATUS`, for example "Com_update".
+    /// Returns the value of a counter in `SHOW GLOBAL STATUS`, for example "Com_update".
     std::uint64_t counted(const std::string& what);
-    /// Opens a further session, for example to hold a row lock.
+    /// Opens another session, for example to hold a row lock.
     sql_connection connect() const;
 
     /// Returns the path of the server program and its arguments.

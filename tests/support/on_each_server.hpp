@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests once on every server, or on every kind of server in a topology.
+// Runs tests on every server program, for example redis 7.0 and valkey 8, or on a topology of each.
 #pragma once
 
 #include "support/redis_server.hpp"
@@ -27,8 +27,8 @@ inline void PrintTo(const server_binary& which, std::ostream* out) {
     *out << which.label;
 }
 
-/// Calls `make`, which creates the servers of a test. If a server is missing, skips the test with
-/// the reason. If servers are required, fails the test instead.
+/// Calls `make`, which creates the servers of a test. If a server is missing, skips the test, or
+/// fails it if HOLDFAST_REQUIRE_SERVERS=1 is set.
 template <typename Make>
 void make_or_skip(Make make) {
     try {
@@ -40,7 +40,7 @@ void make_or_skip(Make make) {
     }
 }
 
-/// Base of tests that create servers of the kind `GetParam()` themselves.
+/// Base of tests that themselves create servers of the program `GetParam()`.
 class on_each_kind_of_server : public ::testing::TestWithParam<server_binary> {
 protected:
     void SetUp() override {
@@ -48,7 +48,7 @@ protected:
     }
 };
 
-/// Base of tests each of which gets a new server.
+/// Base of tests in which each test has a new server.
 class on_each_server : public ::testing::TestWithParam<server_binary> {
 protected:
     explicit on_each_server(redis_server::options how = {})
@@ -79,7 +79,7 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
     INSTANTIATE_TEST_SUITE_P(Servers, suite, ::testing::ValuesIn(::holdfast::support::servers()),  \
                              ::holdfast::support::test_name_of)
 
-/// Runs a suite only on newer servers, to test differences between the versions.
+/// Runs a suite only on newer server programs, to test what has changed in them.
 #define HOLDFAST_ON_NEWER_SERVERS(suite)                                                           \
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
     INSTANTIATE_TEST_SUITE_P(NewerServers, suite,                                                  \
@@ -88,9 +88,8 @@ inline std::string test_name_of(const ::testing::TestParamInfo<server_binary>& i
 
 namespace holdfast::support {
 
-/// Returns a topology that several tests share, because it takes seconds to create its servers. If
-/// there is a topology, restores it. If there is none, or if it cannot be restored, creates a new
-/// one.
+/// Restores a topology that several tests share, because it takes seconds to create its servers.
+/// Creates the topology if there is none, or if it cannot be restored.
 template <typename Topology>
 Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& which,
                           const typename Topology::options& how) {
@@ -106,15 +105,15 @@ Topology& restored_or_new(std::unique_ptr<Topology>& kept, const server_binary& 
     return *kept;
 }
 
-// Runs tests once on every kind of server, on several servers that belong together:
+// Runs tests on every server program, on several servers that belong together:
 //
 //     class Slots : public support::on_each_topology<support::redis_cluster> {};
 //     HOLDFAST_ON_EACH_SERVER(Slots);
 //     TEST_P(Slots, AreShared) { servers().node_of("name").command({"PING"}); }
 
-/// Base of tests that run on each kind of server, in the topology `Topology`. The topology is
-/// created once for each suite and kind of server, because this takes seconds. Before each test it
-/// is restored.
+/// Base of tests on servers in the topology `Topology`, for example a cluster. The topology is
+/// created once for each suite and server program, because this takes seconds, and is restored
+/// before each test.
 template <typename Topology>
 class on_each_topology : public ::testing::TestWithParam<server_binary> {
 protected:

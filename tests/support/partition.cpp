@@ -26,12 +26,13 @@ namespace {
 
 using asio::ip::tcp;
 
-// Number of bytes at the beginning of a connection. A connecting server identifies itself in them.
+// Number of bytes at the beginning of a connection in which the connecting server names itself.
 constexpr std::size_t first_bytes = 2'048;
 
-/// Port of the proxy that other servers use instead of a server's own port.
+/// Port of the proxy, which other servers use instead of a server's own port.
 struct door {
-    /// Port of the proxy, port of the server behind the proxy, and real port of that server.
+    /// Port of the proxy, the name of the server behind it (see `partition`), and that server's
+    /// real port.
     std::uint16_t at = 0, whom = 0, port = 0;
     std::optional<std::uint16_t> who{}; ///< only this server connects here; empty: any server
 };
@@ -59,7 +60,7 @@ struct passage {
     std::optional<std::uint16_t> from; ///< server that connected; empty: a client, or not known yet
     std::string said;                  ///< first bytes of the connecting side
     bool has_begun = false;            ///< whether bytes were passed on to the server
-    bool has_lost = false;             ///< whether bytes were lost for good
+    bool has_lost = false;             ///< whether bytes were lost
 };
 using shared_passage = std::shared_ptr<passage>;
 
@@ -109,7 +110,7 @@ public:
 
 private:
     struct place {
-        int side = 0; ///< side of the cut; zero: not cut off
+        int side = 0; ///< number of the cut that has this server on its side; zero: none
         clients outside = clients::pass;
         bool operator==(const place& other) const { return side == other.side; }
     };
@@ -144,8 +145,8 @@ bool partition::state::is_cut(const passage& each) const {
                      : there.side != 0 && there.outside == clients::cut_off;
 }
 
-/// Finds out which server has connected. In a packet of the cluster bus, the sender's name is at a
-/// fixed position, and names of other nodes follow.
+/// Finds out which server has connected, from the first bytes of the connection. In a packet of the
+/// cluster bus, only the name at the fixed position is the sender's.
 void partition::state::listen(passage& at, std::string_view bytes) {
     constexpr std::size_t name_at = 40, name_size = 40;
     if (at.from || at.said.size() >= first_bytes)
@@ -182,9 +183,8 @@ asio::awaitable<void> partition::state::accept(std::shared_ptr<state> self, shar
     }
 }
 
-/// Connects to the server behind the port. Retries if the other side is a server that has a port of
-/// its own here. Otherwise, if the server behind the port does not listen yet, the other server
-/// would be refused.
+/// Connects to the server behind the port. If the port is for one connecting server only, retries
+/// until the server behind it listens, so that the connecting server is not refused.
 asio::awaitable<void> partition::state::connect(std::shared_ptr<state> self, shared_passage made,
                                                 door through) {
     constexpr int attempts_for_one = 500;
@@ -214,8 +214,8 @@ void partition::state::pass_on(const shared_passage& made) {
     for (const bool inwards : {true, false})
         asio::co_spawn(io_, carry(shared_from_this(), made, inwards),
                        [self = shared_from_this(), made](const std::exception_ptr&) {
-                           // While the network is cut, the other end does not notice that a
-                           // connection has ended.
+                           // While the network is cut, the other end must not notice the end of the
+                           // connection.
                            made->has_lost = made->has_lost || self->is_cut(*made);
                            if (made->has_lost)
                                return;
@@ -224,7 +224,8 @@ void partition::state::pass_on(const shared_passage& made) {
                        });
 }
 
-/// Passes bytes on. Ends with an exception when the socket that it reads from is closed.
+/// Passes bytes on in one direction. Ends with an exception when the socket that it reads from is
+/// closed.
 asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, shared_passage at,
                                               bool inwards) {
     tcp::socket& from = inwards ? at->near : at->far;
@@ -235,7 +236,7 @@ asio::awaitable<void> partition::state::carry(std::shared_ptr<state> self, share
         const std::size_t count = co_await from.async_read_some(
             asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, trouble));
         if (trouble == asio::error::operation_aborted && from.is_open())
-            continue; // only the pending writes were cancelled; continue
+            continue; // stop_writing() has cancelled only the write
         if (trouble)
             throw boost::system::system_error{trouble};
         if (inwards) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that parse a URL as the client does, and read it with a given function.
+// Functions that parse the URL of a store as the client does.
 #pragma once
 
 #include "config/url.hpp"
@@ -14,8 +14,8 @@
 
 namespace holdfast::support {
 
-/// Parses a URL. Reads the client's own parameters first, then returns the result of
-/// `read(store_url&)`.
+/// Parses a URL, and removes the client's own parameters. Returns the result of `read(store_url&)`
+/// for the rest.
 template <typename Read>
 auto read_store_url(std::string_view text, Read read, credential_provider logging_in = {}) {
     const url::parts all = url::split(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what the library reports to a test: events, results of asynchronous calls, and thrown
-// errors.
+// Records for tests what the library reports: events, results of asynchronous calls, and
+// exceptions.
 #pragma once
 
 #include <holdfast/asio.hpp>
@@ -90,8 +90,8 @@ private:
 //     run();
 //     ASSERT_TRUE(held.well());
 
-/// Result of an asynchronous call, stored by its handler. Not thread-safe: for clients that run on
-/// the test's own thread.
+/// Result of an asynchronous call, stored by its handler. Not thread-safe, so the client must run
+/// on the test's own thread.
 template <typename T = std::monostate>
 class said {
 public:
@@ -126,8 +126,7 @@ private:
     std::shared_ptr<heard> heard_ = std::make_shared<heard>();
 };
 
-/// Error code and text of the exception that a call threw. The code is empty if the call threw
-/// nothing.
+/// Error code and text of the exception that a call threw. Without an exception, the code is empty.
 struct thrown {
     error_code code;
     std::string text;
@@ -143,7 +142,7 @@ thrown thrown_by(Call call) {
     }
 }
 
-/// Returns the error of a coroutine that has ended.
+/// Returns the error with which a coroutine has ended.
 inline thrown thrown_of(const std::exception_ptr& failed) {
     return thrown_by([&failed] {
         if (failed)

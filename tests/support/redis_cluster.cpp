@@ -14,8 +14,8 @@ namespace {
 
 constexpr int slot_count = 16'384;
 
-/// Parses the slots in a line of CLUSTER NODES: "5", "0-5461", or "[93->-292f8b…". The last form is
-/// a slot that is being migrated or imported.
+/// Parses a word of a line of CLUSTER NODES: a slot "5", slots "0-5461", or "[93->-292f8b…", a slot
+/// that is being migrated or imported.
 void read_slots(cluster_line& into, const std::string& word) {
     if (word.starts_with('[')) {
         into.open_slots.push_back(std::stoi(word.substr(1)));
@@ -162,8 +162,8 @@ int redis_cluster::slot_of(const std::string& name) {
     return static_cast<int>(require_answer(any, {"CLUSTER", "KEYSLOT", name}).integer);
 }
 
-/// Returns the primary of the slot according to the latest election. An old primary that was cut
-/// off still claims the slot, but its election is older.
+/// Returns the primary of the slot by the latest election. An old primary that was cut off also
+/// claims the slot, but its election is older.
 redis_server* redis_cluster::find_primary(int slot) {
     redis_server* found = nullptr;
     std::uint64_t latest = 0;
@@ -235,8 +235,8 @@ void redis_cluster::move_keys(int slot, redis_server& to) {
     }
 }
 
-/// End the move at the new owner first. The new owner then has the latest election, so the other
-/// nodes believe that it has the slot.
+/// Ends the move at the new owner first: it then has the highest epoch, so the other nodes believe
+/// that it has the slot.
 void redis_cluster::end_move(int slot, redis_server& to) {
     const std::vector<std::string> words{"CLUSTER", "SETSLOT", std::to_string(slot), "NODE",
                                          id_of(to)};
@@ -258,8 +258,8 @@ void redis_cluster::call_off_moves() {
         until("no slot is open", [each] {
             const cluster_line itself = lines_of(*each).at(0);
             if (!itself.is("master") || itself.open_slots.empty())
-                return true; // a replica learns the slots from its primary
-            // The node may become a replica in the meantime.
+                return true; // a replica gets the slots from its primary
+            // Errors are ignored: the node may become a replica meanwhile.
             for (const int slot : itself.open_slots)
                 each->command({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"});
             return false;
@@ -271,8 +271,8 @@ bool redis_cluster::is_up(const std::string& id) {
     return std::ranges::find(up, &server_named(id)) != up.end();
 }
 
-/// Returns what the node reports about all nodes that are up. Returns nothing while the node
-/// considers any of them unhealthy.
+/// Returns the node's report about all nodes that are up, or nothing if the report calls one of
+/// them unhealthy.
 std::optional<std::string> redis_cluster::told_by(redis_server& node) {
     std::string told;
     std::vector<cluster_line> lines = lines_of(node);
@@ -339,9 +339,8 @@ void redis_cluster::restore() {
     wait_until_agreed();
 }
 
-/// Restarts the replicas. Otherwise a replica that was elected recently keeps its votes. redis 7.0
-/// counts these votes again at the replica's next election, and it becomes a primary that no other
-/// node knows.
+/// Restarts the replicas, because of a bug in redis 7.0: a replica that was elected recently counts
+/// the old votes again at its next election, and becomes a primary that no other node knows.
 void redis_cluster::forget_votes() {
     for (redis_server* each : servers_.all())
         if (!lines_of(*each).at(0).is("master"))

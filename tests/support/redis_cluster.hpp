@@ -45,8 +45,8 @@ std::vector<cluster_line> cluster_lines(const std::string& text);
 /// Divides all slots into `parts` equal ranges.
 std::vector<std::vector<slot_range>> slots_shared_out(std::size_t parts);
 
-/// Redis Cluster for tests. Primaries share the slots. Each primary has replicas, which replace it
-/// if it fails. To stop, pause, resume or restart a server, call the functions of `redis_server`.
+/// Redis Cluster for tests: primaries, which share the slots, and replicas of each. To stop, pause
+/// or restart a node, call the functions of its `redis_server`.
 class redis_cluster {
 public:
     struct options {
@@ -62,21 +62,20 @@ public:
         std::vector<std::string> arguments{};
     };
 
-    /// Starts the cluster, and returns when it is ready. The servers need at least two seconds.
+    /// Starts the cluster, and returns when it is ready, after at least two seconds.
     explicit redis_cluster(const server_binary& which = support::servers().front())
         : redis_cluster{which, options{}} {}
     redis_cluster(const server_binary&, options);
 
-    /// Returns the server with this number. The initial primaries come first, then their replicas
-    /// in turn.
+    /// Returns the node with this number. The numbers begin with the initial primaries.
     redis_server& node(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
     const std::string& id_of(const redis_server&) const;
 
-    int slot_of(const std::string& name); ///< slot of a name, calculated by a server
+    int slot_of(const std::string& name); ///< slot of a name, as a server calculates it
 
-    /// Returns the running server that has the slot by the latest election. Waits until such a
-    /// server is known. For a moment, this server may still reply CLUSTERDOWN.
+    /// Returns the running server that is the slot's primary by the latest election. Waits until
+    /// there is one. For a moment, it may still reply CLUSTERDOWN.
     redis_server& primary_of(int slot);
     redis_server& node_of(const std::string& name) { return primary_of(slot_of(name)); }
     redis_server& replica_of(redis_server& primary); ///< first replica that is up
@@ -88,29 +87,28 @@ public:
         forced, ///< the other nodes vote; the primary is not asked
         none,   ///< TAKEOVER: no other node is asked
     };
-    /// Makes `replica` a primary, and returns when it is one. The replica must not have been
-    /// elected and replaced within the last four seconds, because of a bug in redis 7.0.
+    /// Makes `replica` a primary, and returns when it is one. If it was a primary within the last
+    /// four seconds, this can fail because of a bug in redis 7.0.
     void failover(redis_server& replica, election = election::agreed);
 
-    /// Moves a slot with all steps: opens it on both nodes, sends the keys, and closes it on all
-    /// nodes.
+    /// Moves a slot: runs the next three functions.
     void move(int slot, redis_server& to);
     void begin_move(int slot, redis_server& to);
     void move_keys(int slot, redis_server& to);
     void end_move(int slot, redis_server& to);
     void call_off_moves(); ///< ends all running moves; keys stay on their nodes
 
-    /// Waits until all nodes that are up agree on the slots and know each other. Their replicas are
-    /// then in sync.
+    /// Waits until all nodes that are up know each other and agree on the slots, and the replicas
+    /// are in sync.
     void wait_until_agreed();
 
     void clear(); ///< deletes all keys with FLUSHALL
-    /// Restores the usual state of the cluster: all nodes run, are empty and agree. The clocks are
-    /// right, and nothing is cut or being moved. Roles and slots stay as they are.
+    /// Restores the usual state: all nodes run, are empty and agree, all clocks are right, and
+    /// nothing is cut or being moved. Roles and slots stay as they are.
     void restore();
 
-    /// Cuts these nodes off from all others. Clients that use announced ports can reach only the
-    /// other nodes. Clients that use a unix socket are not affected.
+    /// Cuts these nodes off from all others, and by default from clients, too. Clients that use a
+    /// unix socket are not affected.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);

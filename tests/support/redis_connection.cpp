@@ -48,9 +48,9 @@ redis::reply copy_of(const redisReply& raw) {
     return copy;
 }
 
-/// Guard that blocks SIGPIPE on this thread. hiredis may write to a closed connection, and the
-/// signal would then end the test program. The signal is blocked and not ignored, because programs
-/// that the thread starts would inherit that it is ignored.
+/// Guard that blocks SIGPIPE on this thread, because hiredis may write to a closed connection, and
+/// the signal would end the test program. (If the process ignored the signal, its child processes
+/// would ignore it, too.)
 class no_broken_pipe {
 public:
     no_broken_pipe() {
@@ -82,7 +82,7 @@ redis_connection::redis_connection(const std::string& socket_path, const std::st
         throw std::runtime_error{"cannot connect to " + socket_path};
     redisSetTimeout(context_.get(), answer_limit);
     if (!password.empty())
-        command({"AUTH", password}); // if the server refuses AUTH, the next command reports it
+        command({"AUTH", password}); // a refusal appears in the reply to the next command
 }
 
 redis::reply redis_connection::command(const std::vector<std::string>& words) {
@@ -98,7 +98,7 @@ void redis_connection::begin(const std::vector<std::string>& words) {
     while (sent == 0 && redisBufferWrite(context_.get(), &sent) == REDIS_OK) {
     }
     const auto was_read = [this] {
-        int unread = 0; // number of bytes that the server has not read from the unix socket yet
+        int unread = 0; // bytes that the server has not read from the unix socket yet
         return ::ioctl(context_->fd, SIOCOUTQ, &unread) == 0 && unread == 0;
     };
     if (sent == 0 || !eventually(was_read))

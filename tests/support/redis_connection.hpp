@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to a Redis server, as any other program would use them. They send commands, receive
-// published messages, and run the library's scripts.
+// Connections to a Redis server without holdfast: they send commands, receive published messages,
+// and run the library's scripts.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -29,13 +29,12 @@ public:
     /// the default user.
     explicit redis_connection(const std::string& socket_path, const std::string& password = {});
 
-    /// Sends a command and returns the reply. If the server reports an error, the reply has
-    /// `reply::kind::error`. Throws `connection_closed`. Throws `std::runtime_error` if the reply
-    /// takes more than ten seconds.
+    /// Sends a command and returns the reply, which may be an error reply (`reply::kind::error`).
+    /// Throws `connection_closed`, or `std::runtime_error` after ten seconds without a reply.
     redis::reply command(const std::vector<std::string>& words);
 
-    /// Sends a command, and returns when the server has begun to run it, without waiting for the
-    /// reply. The server runs later requests of other clients after this command.
+    /// Sends a command, and returns when the server has begun to run it. So the server runs later
+    /// requests of other clients after this command.
     void begin(const std::vector<std::string>& words);
 
     /// Returns the next message of a subscription. Returns an empty result after the timeout.
@@ -58,9 +57,9 @@ struct message {
     bool operator==(const message&) const = default;
 };
 
-/// Subscriber that collects published messages without sleeping. To get them, it sends a request
-/// and reads until the reply. A server sends in order, so every message that was published before
-/// the request arrives before the reply.
+/// Subscriber that gets all messages published so far, without waiting for a time. It sends a
+/// request and reads until the reply: messages that were published before the request arrive before
+/// the reply.
 class listener {
 public:
     explicit listener(const std::string& socket_path)

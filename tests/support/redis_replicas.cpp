@@ -82,8 +82,8 @@ void redis_replicas::wait_until_in_sync() {
     });
 }
 
-/// Waits until all replicas confirm a write. After a sync, the first WAIT can take almost a second,
-/// so it must not be part of a test.
+/// Waits until all replicas confirm a write. The first WAIT after a sync can take almost a second,
+/// which would disturb a test.
 void redis_replicas::require_confirmation() {
     require_answer(primary(), {"FLUSHALL"});
     const std::string all = std::to_string(replicas_);
@@ -167,8 +167,8 @@ void redis_sentinels::reserve() {
     watchers_.push_back(std::move(made));
 }
 
-/// Returns the configuration of a Sentinel. The configuration names the other Sentinels, so that
-/// the Sentinel need not discover them.
+/// Returns the configuration of a Sentinel. It names the other Sentinels, to save the time to
+/// discover them.
 std::string redis_sentinels::configuration_of(const watcher& which) const {
     const std::string here = " 127.0.0.1 ", named = std::string{" "} + service;
     const auto port = [this](std::size_t i) { return std::to_string(servers_.port_of(i)); };
@@ -263,9 +263,9 @@ void redis_sentinels::failover() {
     });
 }
 
-/// Orders a failover, unless a failover is in progress. The caller may have to repeat the order.
-/// The Sentinel may still be busy with the replicas of the last failover, or may have stopped the
-/// failover because a replica was slow.
+/// Orders a failover, unless one is in progress. The caller may have to repeat the order: the
+/// Sentinel may still be busy with the last failover, or may have given up because a replica was
+/// slow.
 void redis_sentinels::order_failover(redis_server& leader, const redis_server& old) {
     fields about = known_to(leader, "master").at(0);
     const bool is_over = about["port"] != std::to_string(servers_.port_of(old));
@@ -296,7 +296,7 @@ void redis_sentinels::wait_until_ready() {
     });
 }
 
-/// Returns whether everything is up and no failover has happened since the start.
+/// Returns whether all servers and Sentinels are up, and no failover has happened since the start.
 bool redis_sentinels::is_as_in_the_beginning() {
     const bool all_up = servers_.servers().up().size() == servers_.size() &&
                         sentinels_up().size() == sentinels_.size();
@@ -307,8 +307,8 @@ bool redis_sentinels::is_as_in_the_beginning() {
            });
 }
 
-/// Restores the servers. Sentinels that have seen a failover refuse another failover for ten
-/// seconds, so they are restarted empty.
+/// Restores the servers. After a failover, restarts the Sentinels empty, because they would refuse
+/// another failover for ten seconds.
 void redis_sentinels::restore() {
     if (is_as_in_the_beginning()) {
         servers_.restore_around(server(0));

@@ -16,7 +16,7 @@
 
 namespace holdfast::support {
 
-/// A primary with its replicas. There are no Sentinels: only the test decides which server is the
+/// A primary with its replicas, without Sentinels: only the test decides which server is the
 /// primary.
 class redis_replicas {
 public:
@@ -39,10 +39,10 @@ public:
     redis_server& server(std::size_t which) { return servers_[which]; }
     std::size_t size() const { return servers_.size(); }
 
-    /// Returns the server that a function of this object has made the primary last. Another server
-    /// may also claim to be a primary.
+    /// Returns the primary: server 0, or the last server that a function of this object has made
+    /// the primary. Other servers may claim to be a primary, too.
     redis_server& primary() { return servers_[primary_]; }
-    /// Returns one of the other servers, in the order of their numbers.
+    /// Returns a server other than the primary. `which` counts these in the order of their numbers.
     redis_server& replica(std::size_t which = 0);
 
     /// Runs the server's own command FAILOVER. Returns when `to` is the primary and all servers
@@ -50,8 +50,8 @@ public:
     void failover(redis_server& to);
     void failover() { failover(replica()); }
 
-    /// Makes a server a primary with REPLICAOF. The other servers do not learn of it, so there are
-    /// two primaries.
+    /// Makes a server a primary with REPLICAOF, without telling the other servers. So there are two
+    /// primaries.
     void promote(redis_server&);
     /// Makes `replica` a replica of `primary`. Returns when the replica has the primary's data.
     void follow(redis_server& replica, redis_server& primary);
@@ -59,9 +59,9 @@ public:
     /// Waits until all replicas that are up have every write of the primary.
     void wait_until_in_sync();
 
-    /// Cuts these servers off from all others. Each side loses everything that the other side
-    /// writes. The servers do not notice the cut for a minute. Clients that use a unix socket are
-    /// not affected.
+    /// Cuts these servers off from all others. The replication between the sides stops, and the
+    /// servers do not notice the cut for a minute. Connections through a unix socket are not
+    /// affected.
     void cut(const std::vector<redis_server*>& side,
              partition::clients outside = partition::clients::cut_off) {
         servers_.cut(side, outside);
@@ -69,12 +69,12 @@ public:
     void cut(redis_server& alone) { cut({&alone}); }
     void heal() { servers_.heal(); }
 
-    /// Restores a usual state: all servers run, are empty and are in sync with `primary()`. The
+    /// Restores the usual state: all servers run, are empty and in sync with `primary()`, the
     /// clocks are right, and nothing is cut.
     void restore() { restore_around(primary()); }
     void restore_around(redis_server& primary); ///< does the same and makes this server the primary
 
-    /// Returns the port that other programs use. With TLS it is the TLS port.
+    /// Returns the port for other programs: with TLS, the TLS port.
     std::uint16_t port_of(std::size_t which) const { return servers_.port_of(which); }
     std::uint16_t port_of(const redis_server& one) const {
         return servers_.port_of(servers_.index_of(one));
@@ -89,8 +89,8 @@ private:
     std::size_t primary_ = 0;
 };
 
-/// A primary, its replicas, and the Sentinels that watch them. To stop, pause, resume or restart a
-/// server or Sentinel, call the functions of `redis_server`.
+/// A primary, its replicas, and the Sentinels that watch them. To stop, pause or restart one of
+/// them, call the functions of its `redis_server`.
 class redis_sentinels {
 public:
     struct options {
@@ -113,8 +113,8 @@ public:
     };
     static constexpr const char* service = "locks";
 
-    /// Starts all, and returns when every Sentinel knows the primary, its replicas and the other
-    /// Sentinels.
+    /// Starts all servers and Sentinels. Returns when every Sentinel knows the primary, its
+    /// replicas and the other Sentinels.
     explicit redis_sentinels(const server_binary& which = support::servers().front())
         : redis_sentinels{which, options{}} {}
     redis_sentinels(const server_binary&, options);
@@ -123,25 +123,23 @@ public:
     redis_server& server(std::size_t which) { return servers_.server(which); }
     redis_server& sentinel(std::size_t which) { return *sentinels_.at(which); }
 
-    /// Returns the primary that most running Sentinels name. The server itself must also say that
-    /// it is a primary. Waits until there is such a server.
+    /// Waits until most running Sentinels name the same primary, and that server itself says that
+    /// it is a primary. Returns that server.
     redis_server& primary();
     redis_server& replica(std::size_t which = 0); ///< one of the other servers that are up
-    /// Returns the primary that this Sentinel names. Null: the server does not belong to this
-    /// group.
+    /// Returns the primary that this Sentinel names, or null if that server is not in this group.
     redis_server* named_by(redis_server& sentinel);
 
     /// Makes the Sentinels start a failover without a failure. Returns when `primary()` is another
     /// server.
     void failover();
 
-    /// Waits until all running Sentinels know all running servers and consider them healthy. After
-    /// a failover, the old primary is considered healthy only ten seconds later, unless `restore`
-    /// is called.
+    /// Waits until all running Sentinels know all running servers and consider them healthy. This
+    /// takes ten seconds after a failover; `restore` is faster.
     void wait_until_ready();
 
-    /// Restores the initial state: all run, are empty and ready. Server 0 is the primary, and
-    /// nothing is cut.
+    /// Restores the initial state: all servers and Sentinels run and are ready, the servers are
+    /// empty, server 0 is the primary, and nothing is cut.
     void restore();
 
     /// Cuts these servers and Sentinels off from all others.
@@ -152,7 +150,7 @@ public:
     void cut(redis_server& alone) { cut({&alone}); }
     void heal() { servers_.heal(); }
 
-    /// Returns the port of a server or Sentinel that other programs use.
+    /// Returns the port at which other programs reach the server or Sentinel.
     std::uint16_t port_of(const redis_server&) const;
     redis_replicas& servers() { return servers_; }
 

@@ -35,7 +35,7 @@ std::uint16_t redis_server::reserve() {
     return reserved_.emplace_back().number();
 }
 
-/// Writes the initial configuration of a Sentinel. The Sentinel itself changes the file later.
+/// Writes the configuration of a Sentinel, which later changes the file itself.
 void redis_server::write_configuration() const {
     if (!how_.sentinel.empty())
         process_.write("sentinel.conf", "unixsocket " + socket_ + "\ndir " +
@@ -98,7 +98,7 @@ void redis_server::stop() {
     process_.stop();
     process_.remove("socket");
     if (!how_.keeps_data)
-        process_.remove("dump.rdb"); // this file of a replica contains data from its primary
+        process_.remove("dump.rdb"); // a replica saves its primary's data in this file
 }
 
 void redis_server::restart() {

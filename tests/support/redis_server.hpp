@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real Redis and Valkey servers of single tests, and what tests read from them: their state and the
-// keys of locks.
+// Redis and Valkey servers for tests, and functions that read their state and their keys.
 #pragma once
 
 #include "support/redis_connection.hpp"
@@ -18,8 +17,8 @@
 
 namespace holdfast::support {
 
-// Real redis-server or valkey-server of a single test. It has a fresh folder and a unix socket, and
-// saves nothing. It ends with the object or the test program.
+// redis-server or valkey-server of a single test. It has a new folder and a unix socket, and saves
+// nothing. It ends with the object or the test program.
 
 class moved_clock;
 
@@ -27,7 +26,7 @@ class redis_server {
 public:
     struct options {
         bool tcp = false; ///< listen also on 127.0.0.1, on a free port
-        /// Listen on a second port for TLS, which `arguments` configure.
+        /// Listen on a second port for TLS. `arguments` must have the TLS options.
         bool tls = false;
         /// Start a node of a cluster. If `nodes` is empty, the node has no slots.
         bool cluster = false;
@@ -36,15 +35,15 @@ public:
         bool keeps_data = false;              ///< keep the data at a `restart`
         std::string password{};               ///< password of the default user
         std::string nodes{};                  ///< initial contents of nodes.conf
-        /// Lines of the configuration, if the server is a Sentinel.
+        /// Lines of a Sentinel's configuration. If not empty, the server is a Sentinel.
         std::string sentinel{};
 
         // Ports; zero: a free port. If a port is given, the caller has reserved it.
         std::uint16_t port = 0, tls_port = 0, bus_port = 0;
     };
 
-    /// Starts the server, and returns when it answers. The server ends with the thread that makes
-    /// this object.
+    /// Starts the server, and returns when it answers. The server ends when the thread that called
+    /// the constructor ends.
     explicit redis_server(const server_binary& which = servers().front())
         : redis_server{which, options{}} {}
     redis_server(server_binary, options);
@@ -53,7 +52,7 @@ public:
 
     void start();
     void stop();    ///< kills the server, like kill -9
-    void restart(); ///< restarts with the same addresses; the clock keeps its steps
+    void restart(); ///< restarts with the same addresses; steps of the clock stay
     /// Restarts the server with the same addresses and without data. A Sentinel gets its initial
     /// state.
     void restart_empty();
@@ -67,9 +66,9 @@ public:
     void step_clock(duration);
     void right_clock(); ///< undoes all steps of the clock
 
-    /// Sends a command over a connection of its own and returns the reply. An error of the server
-    /// is a reply, too. If the server has closed the connection, connects again and repeats the
-    /// command. Sentinels make a server close its connections after a promotion.
+    /// Sends a command over its own connection, and returns the reply, which may be an error reply.
+    /// If the server has closed the connection, for example after a promotion by Sentinels,
+    /// connects again and repeats the command.
     redis::reply command(const std::vector<std::string>& words);
 
     pid_t pid() const { return process_.pid(); }
@@ -92,19 +91,19 @@ private:
     std::string socket_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
-    // Port of the cluster bus. It is set because the default is 10000 for every server without TCP.
+    // Port of the cluster bus. Without it, every server without TCP would use 10000.
     std::uint16_t bus_port_ = 0;
     std::vector<reserved_port> reserved_;
     std::unique_ptr<moved_clock> clock_;
     std::optional<redis_connection> connection_;
 };
 
-// State that servers report about themselves, for tests that wait for it.
+// Functions that read what servers report about themselves.
 
-/// Returns one field of INFO. Returns an empty text if the field is missing.
+/// Returns a field of INFO, or an empty text if the field is missing.
 std::string info_of(redis_server&, const std::string& section, const std::string& field);
 
-/// Returns the replication offset: the amount of data that a primary has written or a replica has
+/// Returns the replication offset: the number of bytes that a primary has sent or a replica has
 /// received.
 long long offset_of(redis_server&);
 
@@ -116,9 +115,8 @@ bool is_in_sync(redis_server& replica, long long offset);
 /// Returns the number of replicas that have received all data of this primary.
 int replicas_online(redis_server&);
 
-/// Returns all keys of a server except four kinds. Keys with client information, their index, and
-/// keys of spin-lock waiters are left out, because they expire by themselves. Counters of fencing
-/// tokens are left out, because they stay.
+/// Returns the keys of locks: all keys, except those that may remain after a release (client
+/// information, waiters for spin locks, and counters of fencing tokens).
 inline std::vector<std::string> lock_keys(redis_server& server) {
     std::vector<std::string> all;
     for (redis::reply& key : server.command({"KEYS", "*"}).items)

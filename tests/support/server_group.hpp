@@ -17,8 +17,8 @@
 
 namespace holdfast::support {
 
-/// Returns 40 random hexadecimal digits, the form that servers use for their names. The digits are
-/// different in each test, so that a server of an earlier test is not taken for a new server.
+/// Returns a random name for a server: 40 hexadecimal digits. It is different in each test, so that
+/// no server takes another for a server of an earlier test.
 inline std::string random_id() {
     thread_local std::mt19937_64 draw{std::random_device{}()};
     std::string id;
@@ -30,8 +30,8 @@ inline std::string random_id() {
 /// Sends a command and returns the reply. Throws `std::runtime_error` if the reply is an error.
 redis::reply require_answer(redis_server&, const std::vector<std::string>& words);
 
-/// Servers of a topology in a test. The servers find each other through the ports that they
-/// announce: their own ports, or the ports of a partition.
+/// Servers of a topology in a test. They reach each other through the ports that they announce:
+/// their own ports, or ports of a `partition`, which can cut the network.
 class server_group {
 public:
     struct options {
@@ -45,11 +45,10 @@ public:
 
     server_group(server_binary, options);
 
-    /// Reserves the ports of a server, and returns the server's own port. Reserve for all servers
-    /// before starting them, because each server must know the ports of the others.
+    /// Reserves the ports of a server, and returns the server's own port. Call it for all servers
+    /// before the first start, because each server must know the ports of the others.
     std::uint16_t reserve(bool in_cluster);
-    /// Starts the next server. Its command line has `arguments` and then the arguments of the
-    /// group.
+    /// Starts the next server, with `arguments` and then the arguments of the group.
     redis_server& start(std::vector<std::string> arguments, const std::string& nodes = {});
 
     std::size_t size() const { return servers_.size(); }

@@ -59,8 +59,8 @@ bool servers_are_required() {
 
 namespace {
 
-// Ports are reserved by abstract unix sockets, which have a name and no file. All users who share
-// the ports of this machine also share these names. A reservation ends when its socket is closed.
+// A port is reserved by an abstract unix socket with the port in its name. All users who share the
+// ports of this machine also share these names. The reservation ends when the socket is closed.
 
 constexpr std::uint16_t first_port = 10'000, last_port = 32'000;
 
@@ -84,7 +84,7 @@ int marked(std::uint16_t port) {
 /// Returns whether no program on this machine listens on the port.
 bool is_unused(std::uint16_t port) {
     const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int yes = 1; // do not count connections that were closed within the last minute
+    const int yes = 1; // ignore connections that were closed within the last minute
     setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -129,27 +129,26 @@ constexpr std::chrono::milliseconds ready_poll{2};
 /// Exit status of a child process that cannot execute the program, as in the shell.
 constexpr int exit_not_executable = 127;
 
-/// Executes the program. Allocates no memory: this code runs between fork and exec, and another
-/// thread may have held the allocator's lock at the time of the fork.
+/// Executes the program. Runs between fork and exec, so it allocates no memory: another thread may
+/// have held the allocator's lock at the fork.
 [[noreturn]] void turn_into(char** arguments, char** environment, int output, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(exit_not_executable); // the parent ended before prctl() was called
-    // Start a session of its own. The server would otherwise be in the process group of the test.
-    // If the leader of that group ended, the kernel would send SIGCONT to the whole group, and a
-    // server that the test has stopped would run again.
+    // Leave the process group of the test, because the kernel can send SIGCONT to that group when
+    // its leader ends. A server that the test has stopped would run again.
     setsid();
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    // Close all other descriptors. Otherwise the started program would keep Asio's sockets open,
-    // and the other ends would not notice when the test closes them.
+    // Close all other descriptors. If this program kept a socket of the test open, the other end
+    // would not notice when the test closes it.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     execvpe(arguments[0], arguments, environment);
     _exit(exit_not_executable);
 }
 
-/// Returns the environment for the program: the wanted variables, and all variables of this process
-/// with other names.
+/// Returns this process's environment, in which the wanted variables replace others of the same
+/// name.
 std::vector<std::string> with_ours(const std::vector<std::string>& wanted) {
     std::vector<std::string> all = wanted;
     for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -281,7 +280,7 @@ void server_process::pause() {
         return;
     is_paused_ = true;
     kill(pid_, SIGSTOP);
-    // Wait until the process has really stopped, because it may still answer before.
+    // Wait until the process has stopped: it may still answer until then.
     waitpid(pid_, nullptr, WUNTRACED);
 }
 

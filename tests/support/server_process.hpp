@@ -20,32 +20,33 @@ struct server_binary {
     std::string path;
 };
 
-/// Returns the servers on which the tests run, from HOLDFAST_SERVERS
-/// ("redis-7.0=/usr/bin/redis-server;valkey-8=…"). If that variable is not set, the only server is
-/// the redis-server in the PATH.
+/// Returns the server programs on which the tests run, from HOLDFAST_SERVERS
+/// ("redis-7.0=/usr/bin/redis-server;valkey-8=…"). Without that variable, it is the redis-server in
+/// PATH.
 std::vector<server_binary> servers();
 
-/// Returns the servers of HOLDFAST_NEWER_SERVERS, which has the same form as HOLDFAST_SERVERS. Only
-/// the differences of newer versions are tested on these servers. The result may be empty.
+/// Returns the server programs in HOLDFAST_NEWER_SERVERS, on which only a few tests run: those of
+/// what has changed in newer versions. The result may be empty.
 std::vector<server_binary> newer_servers();
 
-/// Returns the servers in an environment variable of this form. Returns an empty list if the
-/// variable is not set.
+/// Returns the server programs in an environment variable of this form. Returns an empty list if
+/// the variable is not set.
 std::vector<server_binary> servers_in(const char* variable);
 
-/// Returns whether HOLDFAST_REQUIRE_SERVERS=1 is set. A missing server then fails the tests;
-/// otherwise the tests are skipped.
+/// Returns whether HOLDFAST_REQUIRE_SERVERS=1 is set. Tests then fail if their server is missing;
+/// without it, they are skipped.
 bool servers_are_required();
 
-/// Exception: the server program does not exist, or this machine has no port or folder for it. A
-/// program that exists and does not start throws another exception, so its tests fail everywhere.
+/// Exception: the server program does not exist, or this machine has no port or folder for it, so
+/// tests are skipped. (A program that exists, but does not start, throws another exception, and its
+/// tests fail.)
 struct server_unavailable : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 /// Reserved port on 127.0.0.1. While the object exists, no other test on this machine takes the
-/// port, even if no server listens on it. The kernel chooses the ports of connections from a range
-/// above it. The reservation ends when the test ends.
+/// port, even if no server listens on it. The port is below the range from which the kernel takes
+/// ports for connections.
 class reserved_port {
 public:
     /// Throws `server_unavailable` if no port is free.
@@ -61,17 +62,17 @@ private:
     int mark_ = -1;
 };
 
-/// Server process of one test. It has a fresh folder, which the destructor removes. The file `log`
-/// in this folder has the server's output. The process ends with the thread that starts it.
+/// Server process of one test. It has a new folder, which the destructor removes, with the server's
+/// output in the file `log`. The process ends with the thread that starts it.
 class server_process {
 public:
     server_process();
     server_process(const server_process&) = delete;
     ~server_process();
 
-    /// Starts the program. Calls `answers` again and again, and returns when `answers` returns
-    /// true. Throws `server_unavailable` if the program does not exist. Throws `std::runtime_error`
-    /// with the program's output if the program ends before that or the timeout passes.
+    /// Starts the program, and returns when `answers` returns true. Throws `server_unavailable` if
+    /// the program does not exist. Throws `std::runtime_error` with the program's output if the
+    /// program ends, or after a timeout.
     void start(std::vector<std::string> command, const std::vector<std::string>& environment,
                const std::function<bool()>& answers);
     void stop();      ///< kills the process, like kill -9
@@ -99,13 +100,12 @@ private:
     bool is_paused_ = false;
 };
 
-/// Timeout of a reply, because the server may be paused.
+/// Timeout of a reply: the server may be paused.
 constexpr std::chrono::milliseconds word_timeout{2'000};
 
-/// Returns the bytes that the server sends: on a unix socket a greeting, and on a port of 127.0.0.1
-/// the reply to `question`. Reads until the server closes the connection, `limit` bytes have
-/// arrived or the timeout has passed. Returns an empty text if the server does not listen or sends
-/// nothing.
+/// Connects and returns what the server sends: on a unix socket a greeting of at most `limit`
+/// bytes, on a port of 127.0.0.1 the reply to `question`. Returns an empty text if the server does
+/// not listen, or sends nothing before the timeout.
 std::string words_at(const std::filesystem::path& socket, std::size_t limit);
 std::string words_at(std::uint16_t port, const std::string& question,
                      std::chrono::milliseconds timeout = word_timeout);

@@ -9,17 +9,17 @@
 
 namespace holdfast::support {
 
-// Functions that find files of the source tree at run time. No path is compiled in, because ccache
-// would then be useless across checkouts.
+// Functions that find files of the source tree at run time. A compiled-in path would make ccache
+// useless across checkouts.
 
-/// Returns the path of a source file. `path` is relative to the root of the sources. The root is
-/// $HOLDFAST_SOURCE_DIR, or the nearest folder above this program or above the working directory
-/// that contains `path`. Throws `std::runtime_error`.
+/// Returns the absolute path of a source file. `path` is relative to $HOLDFAST_SOURCE_DIR, or to
+/// the nearest folder above this program or the working directory that contains `path`. Throws
+/// `std::runtime_error` if there is none.
 std::filesystem::path source_file(std::string_view path);
 
-// Rules of docs/security for a user, as an operator gives them to a server.
+// ACL rules of docs/security, as an operator gives them to a server.
 
-/// Returns the rules in an ACL file for names that begin with `prefix`.
+/// Returns the rules in an ACL file of docs/security, changed for names that begin with `prefix`.
 std::vector<std::string> rules_of_acl_file(std::string_view prefix,
                                            std::string_view file = "holdfast.acl");
 

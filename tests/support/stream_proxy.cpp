@@ -38,9 +38,9 @@ struct connection {
         server.close(ignored);
     }
     socket client, server;
-    std::string held;           ///< requests that are held back for now
+    std::string held;           ///< requests that hold_back() keeps back
     bool is_subscriber = false; ///< whether the connection has subscribed to a channel
-    bool is_lost = false;       ///< whether the connection carries no bytes any more
+    bool is_lost = false;       ///< whether the connection no longer carries bytes
     bool is_deaf = false;       ///< whether the next reply of the server will be lost
 };
 using shared_connection = std::shared_ptr<connection>;
@@ -89,13 +89,13 @@ public:
         std::size_t bytes_left;
     };
     std::optional<cut> cut_to_come;
-    /// Lose the reply to the request that contains this text. Empty: lose no reply.
+    /// Lose the reply to the next request that contains this text, if it is not empty.
     std::string answer_to_lose;
     bool is_silent = false;
     bool holds_back = false;
 
 private:
-    // Coroutines that carry bytes. Each ends with an exception when the socket that it reads from
+    // Coroutines that pass bytes on. Each ends with an exception when the socket that it reads from
     // is closed.
     static asio::awaitable<void> accept(std::shared_ptr<state> self);
     static asio::awaitable<void> carry(std::shared_ptr<state> self, shared_connection, way);
@@ -129,7 +129,7 @@ void stream_proxy::state::pass_on(const shared_connection& both) {
     for (const way each : {way::requests, way::answers})
         asio::co_spawn(io_, carry(shared_from_this(), both, each),
                        [self = shared_from_this(), both](const std::exception_ptr&) {
-                           // Deliver held requests even if the client does not wait for the reply.
+                           // Deliver held requests, even if the client has closed the connection.
                            if (!both->held.empty())
                                return;
                            both->close();
@@ -174,8 +174,8 @@ asio::awaitable<void> stream_proxy::state::carry(std::shared_ptr<state> self,
             continue;
         }
         const std::size_t passed = self->bytes_before_cut(where, count);
-        // Do this before the write below. Otherwise another connection could be cut, too, during
-        // the write.
+        // Reset it before the write below: during the write, another connection must not be cut,
+        // too.
         const bool ends_here = self->cut_to_come && self->cut_to_come->where == where &&
                                self->cut_to_come->bytes_left == 0;
         if (ends_here)

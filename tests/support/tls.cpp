@@ -24,8 +24,7 @@ void require(bool done) {
 
 using open_file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Writes a file and then renames it. A server may read the file at any moment, and must not read
-/// an incomplete file.
+/// Writes a temporary file and then renames it, because a server may read the file at any moment.
 template <typename Write>
 void write_file(const std::string& path, Write write) {
     const std::string beside = path + ".new";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS for tests: certificates, servers that share one certificate, and the server end of a
-// connection in memory.
+// TLS for tests: certificates, TLS options of servers, and the server end of a connection in
+// memory.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct ssl_st;
 
 namespace holdfast::support {
 
-// Certificates that each test makes itself, so that none in the repository can expire.
+// Each test makes its own certificates: those in a repository would expire.
 
 /// Paths of a certificate and its key, both PEM files.
 struct identity {
@@ -35,9 +35,9 @@ public:
     using days = std::chrono::duration<int, std::ratio<86'400>>;
 
     struct wanted {
-        /// Host names and addresses of the certificate. Empty: only a common name.
+        /// Host names and addresses in the certificate. If empty, it has only a common name.
         std::string names = "DNS:localhost,IP:127.0.0.1";
-        /// Begin of the certificate's validity, as an offset from the present time.
+        /// Begin and end of the certificate's validity, counted from now.
         days begins{-1};
         days ends{1};
         std::string key_password{}; ///< password of the key; empty: the key is not encrypted
@@ -47,8 +47,8 @@ public:
     authority(const authority&) = delete;
     ~authority();
 
-    /// Returns the path of the authority's own certificate. A client or server that trusts the
-    /// authority needs it.
+    /// Returns the path of the authority's own certificate, for a client or server that must trust
+    /// the authority.
     std::string file() const { return folder_ / "authority.pem"; }
 
     /// Writes a certificate to `<file>.pem` and its key to `<file>.key`. Overwrites existing files.
@@ -75,8 +75,8 @@ private:
 /// Certificate that several servers share, and the options to use it.
 class server_tls {
 public:
-    /// The servers trust their own authority and the authority in the file `other_authority`. The
-    /// two authorities must have different names.
+    /// The servers trust their own authority, whose name is `name`, and the authority in the file
+    /// `other_authority`, which must have another name.
     explicit server_tls(std::string name, const std::string& other_authority = {})
         : authority_{std::move(name)} {
         std::ofstream all{trusted_};
@@ -108,7 +108,7 @@ public:
 private:
     authority authority_;
     identity own_ = authority_.issue("server");
-    // File in the authority's folder. It is removed together with the folder.
+    // In the authority's folder, to be removed with it.
     const std::string trusted_ = authority_.file() + ".all";
 };
 
@@ -116,9 +116,9 @@ private:
 class tls_peer {
 public:
     struct options {
-        /// Newest TLS version that is allowed, for example TLS1_2_VERSION. Zero: no limit.
+        /// Newest allowed TLS version, for example TLS1_2_VERSION. Zero: no limit.
         int version_max = 0;
-        /// File of an authority. If it is set, clients need a certificate of this authority.
+        /// File of the authority from which clients need a certificate. Empty: they need none.
         std::string clients_from{};
     };
 
@@ -126,7 +126,7 @@ public:
     explicit tls_peer(const identity& own)
         : tls_peer{own, options{}} {}
 
-    /// Processes received bytes. Returns the bytes that TLS must send in reply.
+    /// Processes received bytes. Returns the bytes to send in reply.
     std::string take(std::string_view bytes);
 
     std::string say(std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wraps a real store, so that a test can change what its client sees.
+// Wraps a store, so that a test can change the results that its client gets.
 #pragma once
 
 #include <holdfast/store.hpp>
@@ -12,8 +12,8 @@
 
 namespace holdfast::support {
 
-/// Lock store that passes all calls on to another lock store. A derived class changes some of the
-/// calls.
+/// Lock store that passes all calls on to another lock store. Derived classes of tests change some
+/// of the calls.
 class wrapped_locks : public lock_store {
 public:
     explicit wrapped_locks(lock_store& real)
@@ -47,8 +47,8 @@ private:
     lock_store& real_;
 };
 
-/// Store that wraps the locks of another store in `Locks`. The arguments of the constructor of
-/// `Locks` are the real locks and `more`.
+/// Store that wraps the locks of another store in `Locks`. It constructs `Locks` with the real
+/// locks and `more`.
 template <typename Locks>
 class wrapped_store final : public store {
 public:

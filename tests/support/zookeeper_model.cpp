@@ -30,10 +30,10 @@ bool is_ephemeral(node_mode mode) {
     return mode == node_mode::ephemeral || mode == node_mode::ephemeral_sequential;
 }
 
-/// Owner that a server reports for a container node.
+/// Session id that a server reports as the owner of a container node.
 constexpr std::int64_t container_mark = std::numeric_limits<std::int64_t>::min();
 
-/// Formats the number of a sequential node in the server's form.
+/// Formats the number of a sequential node as a server does.
 std::string ten_digits(std::int64_t number) {
     char text[32];
     std::snprintf(text, sizeof text, "%010d", static_cast<int>(number));
@@ -191,7 +191,7 @@ using zookeeper::session_state;
 
 namespace {
 
-/// Callback that may be called after its owner was destroyed. In that case it does nothing.
+/// Callback that does nothing after its owner was destroyed.
 using callback = std::shared_ptr<std::function<void()>>;
 
 std::function<void()> posting(const asio::any_io_executor& to, const callback& what) {
@@ -444,8 +444,8 @@ private:
         tell(session_news::suspended);
     }
 
-    /// Opens a new session, or resumes the old session. If the session is resumed, every watch
-    /// fires.
+    /// Opens a new session, or resumes the old session after a lost connection. A resumed session
+    /// gets all its watches fired.
     void connect() {
         if (std::exchange(connected_, true))
             return;

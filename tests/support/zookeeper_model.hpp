@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZooKeeper ensemble in memory, as a store sees it through its session: a tree of nodes, sessions
-// that end, watches, and replies that get lost. A session does not end by time; the test ends it.
+// ZooKeeper ensemble in memory: a tree of nodes, sessions, watches, and replies that get lost.
+// Sessions do not time out by themselves; the test ends them.
 #pragma once
 
 #include "zookeeper/session.hpp"
@@ -22,12 +22,12 @@
 
 namespace holdfast::support {
 
-/// Faults of one request.
+/// What happens to one request.
 struct zookeeper_fate {
     bool unsent = false; ///< the server is not reachable
-    /// The request is executed. Then the connection is lost, and the session continues.
+    /// The request is executed, but the connection is lost before the reply. The session continues.
     bool answer_lost = false;
-    /// The request never arrives. The connection is lost, and the session continues.
+    /// The connection is lost before the request arrives. The session continues.
     bool lost = false;
     std::optional<store_errc> refused{};
 };
@@ -38,8 +38,8 @@ struct zookeeper_call {
     std::string_view path;
 };
 
-/// Model of a ZooKeeper ensemble in memory. Thread safety: any thread may call the model. Call the
-/// members of a session only on the session's executor.
+/// Model of a ZooKeeper ensemble in memory. Any thread may call the model, but a session only the
+/// session's executor.
 class zookeeper_model {
 public:
     using fault_function = std::function<zookeeper_fate(const zookeeper_call&)>;
@@ -54,11 +54,11 @@ public:
     zookeeper_model(const zookeeper_model&) = delete;
     ~zookeeper_model();
 
-    /// Creates the session of one client. The session is opened by its first request.
+    /// Creates the session of one client. Its first request opens it.
     std::unique_ptr<zookeeper::session> connect(const store_context&, fault_function = {},
                                                 duration timeout = std::chrono::seconds{10});
 
-    // Functions that act like other clients or operators.
+    // Functions with which a test acts like another client or an operator.
 
     static constexpr std::int64_t strangers_session = 0x57;
     /// Creates a node, and the missing nodes above it. Returns the path of the node. The path of a
@@ -70,12 +70,12 @@ public:
     /// Returns the names of the children, in the order of the model's map.
     std::vector<std::string> children(const std::string& path);
     void set_next_number(const std::string& path, std::int64_t);
-    /// Deletes an empty container, as a server does once a minute.
+    /// Deletes the container if it is empty, as a server does once a minute.
     void erase_if_empty(const std::string& path);
 
     /// Ends a session: deletes its nodes and notifies its client.
     void end_session(std::int64_t);
-    void set_servers(zookeeper::survey); ///< sets the servers that clients see; initially none
+    void set_servers(zookeeper::survey); ///< sets the servers that clients get; initially none
     /// Cuts the connection of the session. The next request resumes the session.
     void cut(std::int64_t);
     std::vector<std::int64_t> sessions(); ///< ids of the open sessions
@@ -93,7 +93,7 @@ private:
         std::string path;
         bool of_children;
         std::int64_t session;
-        std::function<void()> fire; ///< function that posts the callback of the watch
+        std::function<void()> fire; ///< posts the callback of the watch
     };
     class watch_handle;
 

@@ -14,8 +14,8 @@ namespace holdfast::support {
 namespace fs = std::filesystem;
 namespace {
 
-/// Class path of Debian's ZooKeeper. The manifest of Debian's zookeeper.jar does not name these
-/// libraries. TLS needs most of them; slf4j-simple writes the log.
+/// Class path of Debian's ZooKeeper, with libraries that the manifest of its zookeeper.jar does not
+/// name. TLS needs most of them; slf4j-simple writes the log.
 constexpr const char* debians_classes =
     "/usr/share/java/zookeeper.jar:/usr/share/java/netty-codec.jar:"
     "/usr/share/java/netty-resolver.jar:/usr/share/java/netty-transport-native-unix-common.jar:"
@@ -27,7 +27,7 @@ std::string text_of(const std::string& file) {
     return all.str();
 }
 
-/// Returns the mode of the server from a reply to "srvr".
+/// Returns the mode of the server, for example "leader", from a reply to "srvr".
 std::string mode_of(const std::string& answer) {
     constexpr std::string_view before = "Mode: ";
     const std::size_t at = answer.find(before);
@@ -97,8 +97,8 @@ std::string zookeeper_server::tls_lines() const {
            "\nssl.clientAuth=" + how_.client_certificates + "\n";
 }
 
-/// Returns a command line for a server that needs little memory and starts quickly: without the
-/// optimising compiler, and with a single-threaded garbage collector.
+/// Returns a command line with which the server needs little memory and starts quickly: without the
+/// optimising compiler, with a single-threaded garbage collector.
 std::vector<std::string> zookeeper_server::command_line() const {
     const char* const java = std::getenv("HOLDFAST_JAVA");
     std::vector<std::string> words{java != nullptr ? java : "java",
@@ -141,11 +141,11 @@ void zookeeper_server::restart_empty() {
     if (how_.number == 0)
         return start();
     process_.write("data/myid", std::to_string(how_.number) + "\n");
-    launch(); // the server serves only when enough servers of the ensemble run
+    launch(); // does not wait until it serves: the ensemble may have no majority
 }
 
-/// Sends a four-letter word with a short timeout, because a server that is starting accepts some
-/// connections and never answers them.
+/// Sends a four-letter word (such as "mntr") with a short timeout: a starting server accepts some
+/// connections that it never answers.
 std::string zookeeper_server::ask_soon(const std::string& four_letters) const {
     constexpr std::chrono::milliseconds soon{50};
     return words_at(port_, four_letters, soon);
@@ -178,9 +178,9 @@ std::string zookeeper_server::tls_url() const {
 
 namespace {
 
-// Each server has its own configuration, in which the other servers are at ports of a partition.
-// But a server also tells others its own address: a server with a smaller number is not accepted,
-// and is called back at its address. So the partition replaces the address in the bytes that pass.
+// In each server's configuration, the other servers are at ports of the partition. But a server
+// also tells others its own address, and they may connect to it there. So the partition replaces
+// the address in the passing bytes.
 
 std::string address_of(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
@@ -197,7 +197,7 @@ zookeeper_ensemble::zookeeper_ensemble(const server_binary& which, const options
         each.number = static_cast<std::uint16_t>(i + 1);
         each.port = places_[i].client.number();
         each.lines = lines_for(i, how);
-        // Short intervals, so that elections and attempts to connect are repeated soon.
+        // Repeat elections and attempts to connect soon.
         each.properties = {"-Dzookeeper.fastleader.maxNotificationInterval=500",
                            "-Dzookeeper.cnxTimeout=500"};
         each.properties.insert(each.properties.end(), how.properties.begin(), how.properties.end());
@@ -229,8 +229,8 @@ std::string zookeeper_ensemble::as_seen_by(std::size_t who, std::size_t whom) {
     return address_of(quorum) + ":" + std::to_string(election);
 }
 
-/// Makes the partition replace addresses in the messages between servers. When A sends its address
-/// to B, B gets the port that leads from B to A.
+/// Makes the partition replace addresses in the servers' messages: when A tells B its address, B
+/// gets the port that leads from B to A.
 void zookeeper_ensemble::translate() {
     for (const election_way& there : elections_)
         for (const election_way& back : elections_)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZooKeeper servers for tests: a single server, an ensemble, and a session that a test uses
-// directly.
+// ZooKeeper servers for tests: a single server, an ensemble, and a session without a lock client.
 #pragma once
 
 #include "runtime/clock.hpp"
@@ -25,18 +24,18 @@
 
 namespace holdfast::support {
 
-// Real ZooKeeper server of a single test. It has a new folder and free ports. It ends when the
-// object is destroyed or the test program ends.
+// ZooKeeper server of a single test. It has a new folder and free ports. It ends with the object or
+// the test program.
 
-/// Returns the server of HOLDFAST_ZOOKEEPER, or of the distribution's package. The path in the
-/// result is a Java class path.
+/// Returns the server in HOLDFAST_ZOOKEEPER, or else in the distribution's package. Its path is a
+/// Java class path.
 server_binary zookeeper();
 
-/// Returns the downloaded servers from HOLDFAST_NEWER_ZOOKEEPERS ("zookeeper-3.9.4=<class
-/// path>;…"). The result may be empty.
+/// Returns the servers that HOLDFAST_NEWER_ZOOKEEPERS lists ("zookeeper-3.9.4=<class path>;…"). The
+/// result may be empty.
 std::vector<server_binary> newer_zookeepers();
 
-/// Returns the server of `zookeeper()`, then the downloaded servers.
+/// Returns the server of `zookeeper()`, then those of `newer_zookeepers()`.
 std::vector<server_binary> zookeepers();
 
 class zookeeper_server {
@@ -44,24 +43,22 @@ public:
     struct options {
         /// Listen on a second port for TLS, with a certificate of `authority`.
         bool tls = false;
-        /// Value of `ssl.clientAuth`: none, want or need. It says whether the server asks for the
-        /// client's certificate.
+        /// Value of `ssl.clientAuth`: whether the server asks for the client's certificate (none,
+        /// want or need).
         std::string client_certificates = "none";
 
-        /// Length of a tick of the server. A session timeout has 2 to 20 ticks, and sessions expire
-        /// only at whole ticks.
+        /// Time unit of the server (`tickTime`). A session timeout has 2 to 20 ticks, and sessions
+        /// expire only at whole ticks.
         std::chrono::milliseconds tick{200};
-        /// Interval at which the server looks for empty containers. The server's own default is a
-        /// minute.
+        /// Interval at which the server deletes empty containers.
         std::chrono::milliseconds container_check{60'000};
-        /// If false, no write waits for the disk. If only the server process ends, no data are
-        /// lost.
+        /// If false, no write waits for the disk. A kill of the server process still loses no data.
         bool forces_to_disk = false;
 
         std::vector<std::string> lines{}; ///< further lines of the configuration: `key=value`
         /// Further properties of the JVM, for example `-Dzookeeper.skipACL=yes`.
         std::vector<std::string> properties{};
-        /// Number of this server in an ensemble. `lines` then has a line `server.N` for each
+        /// Number of this server in an ensemble. `lines` must then have a line `server.N` for each
         /// server.
         std::uint16_t number = 0;
 
@@ -69,8 +66,8 @@ public:
         std::uint16_t port = 0;
     };
 
-    /// Starts the server, and returns when it serves. The server ends with the thread that makes
-    /// this object.
+    /// Starts the server, and returns when it serves. The server ends when the thread that called
+    /// the constructor ends.
     explicit zookeeper_server(const server_binary& which = zookeeper())
         : zookeeper_server{which, options{}} {}
     zookeeper_server(server_binary, options);
@@ -79,25 +76,24 @@ public:
     void launch(); ///< starts the server; returns when it answers, even if it does not serve yet
     void stop() { process_.stop(); } ///< kills the server, like kill -9
     void restart();                  ///< restarts with the same ports and data
-    /// Restarts the server with the same ports and without data. The numbers of new nodes begin
-    /// again.
+    /// Restarts the server with the same ports and without data. Sequential nodes are numbered from
+    /// 0 again.
     void restart_empty();
     void pause() { process_.pause(); } ///< sends SIGSTOP: connections stay open, but get no replies
     void resume() { process_.resume(); }
     /// Returns whether the server runs. False after `stop` or `pause`.
     bool is_up() const { return process_.is_up(); }
 
-    /// Returns the reply to a four-letter word, for example "mntr". Returns an empty text if the
-    /// server does not listen.
+    /// Returns the reply to a four-letter word, for example "mntr", or an empty text if the server
+    /// does not listen.
     std::string say(const std::string& four_letters) const;
-    /// Returns the values in the reply to "mntr", by name without the prefix `zk_`:
-    /// "packets_received", "znode_count", "ephemerals_count", "watch_count",
-    /// "num_alive_connections", "outstanding_requests", …
+    /// Returns the values in the reply to "mntr", by their names without the prefix `zk_`, for
+    /// example "znode_count" or "watch_count".
     std::map<std::string, std::string> figures() const;
-    /// Returns whether the server serves requests: alone, or in an ensemble that has a leader.
+    /// Returns whether the server serves requests. In an ensemble, it must have a leader.
     bool serves() const;
-    /// Returns "standalone", "leader", "follower" or "observer". Returns an empty text if the
-    /// server does not serve.
+    /// Returns "standalone", "leader", "follower" or "observer", or an empty text if the server
+    /// does not serve.
     std::string mode() const;
 
     const std::filesystem::path& folder() const { return process_.folder(); }
@@ -126,20 +122,18 @@ private:
 };
 
 /// ZooKeeper servers that elect a leader. The test can cut the network between the servers. Clients
-/// use each server's own port, so they reach every server even during a cut.
+/// still reach every server during a cut.
 class zookeeper_ensemble {
 public:
     struct options {
         std::size_t size = 3;
         std::chrono::milliseconds tick{200};
-        /// Number of ticks without a message from the other servers after which a server stops
-        /// serving. Until then, a server that is cut off continues to answer.
+        /// Number of ticks for which a server that is cut off continues to answer.
         int sync_limit = 5;
         std::vector<std::string> lines{};      ///< further lines of each configuration
         std::vector<std::string> properties{}; ///< further properties of each JVM
 
-        /// Returns options with which a server continues to answer for six seconds after it was cut
-        /// off.
+        /// Returns options with which a server that is cut off continues to answer for six seconds.
         static options slow_to_notice() {
             return {.tick = std::chrono::milliseconds{400}, .sync_limit = 15};
         }
@@ -154,8 +148,8 @@ public:
     zookeeper_server& operator[](std::size_t which) { return *servers_.at(which); }
     std::string url() const; ///< URL with the addresses of all servers
 
-    /// Returns the leader. Waits until there is one. If the leader is cut off, there are two
-    /// leaders for some time; `leader_without` then returns the leader of the other servers.
+    /// Waits for a leader, and returns it. If the leader is cut off, there are two for some time;
+    /// `leader_without(old leader)` returns the new one.
     zookeeper_server& leader() { return one_that("leader", nullptr); }
     zookeeper_server& leader_without(const zookeeper_server& out) {
         return one_that("leader", &out);
@@ -163,13 +157,12 @@ public:
     zookeeper_server& follower() { return one_that("follower", nullptr); }
     std::vector<zookeeper_server*> all_but(const zookeeper_server&);
 
-    /// Cuts a server off from the others. No bytes pass between the two sides, and no connection is
-    /// closed.
+    /// Cuts a server off from the others. No bytes pass, but no connection is closed.
     void cut_off(const zookeeper_server&);
     void heal();
 
-    /// Makes all servers run, serve and reach each other again. Tests that share the servers need
-    /// this (`restored_or_new`).
+    /// Makes all servers run, serve and reach each other again, for tests that share the servers
+    /// (`restored_or_new`).
     void restore();
 
 private:
@@ -194,10 +187,9 @@ private:
     std::vector<std::unique_ptr<zookeeper_server>> servers_;
 };
 
-// Changes of nodes of an ensemble one by one, as an operator or another program makes them.
+// A session with which a test changes nodes, as an operator or another program does.
 
-/// One ZooKeeper session that a test uses directly. Each call returns when it is done. Thread
-/// safety: one caller at a time.
+/// ZooKeeper session with blocking calls. Thread safety: one caller at a time.
 class zookeeper_hand {
     template <typename Work>
     auto done(Work work) {
