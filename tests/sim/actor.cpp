@@ -62,7 +62,7 @@ asio::awaitable<void> actor::take_once(int name, basic_mutex& m, bool reads, dur
         world_.violated("liveness", name, "all is well again, and a release failed");
 }
 
-/// Sleeps for this time, but at most until the end of the safety phase. All actors stop then.
+/// Sleeps for this time, but at most until `end_`, when all actors stop.
 asio::awaitable<void> actor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
@@ -83,8 +83,8 @@ std::shared_ptr<door> actor::build(int name) {
     return std::make_shared<door>(*home_.program, world::name_of(name), how);
 }
 
-/// Returns the number of replicas that a lock object of this name requires. Returns an empty result
-/// if the server has no replicas.
+/// Draws the number of replicas that a new lock object requires. Returns nothing if the server has
+/// no replicas.
 std::optional<unsigned> actor::draw_replicas(int name) {
     if (!world_.replicas.exists())
         return std::nullopt;
@@ -180,7 +180,7 @@ asio::awaitable<void> actor::take_and_hold() {
     co_await release(world_, *held, generation, second_plot);
 }
 
-/// Makes an acquisition with a handler that throws. Then pauses for a while.
+/// Begins an acquisition whose handler will throw. Then pauses for a while.
 asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name, wanted how,
                                           cancellation plot) {
     how.fixed.reset();
@@ -189,8 +189,7 @@ asio::awaitable<void> actor::blunder_into(std::shared_ptr<door> built, int name,
     co_await nap(dice_.between(duration{0}, plan_.people.pause));
 }
 
-/// Counts one more activity that runs at the same time as the actor. Returns a function. Call the
-/// function when the activity ends.
+/// Counts an activity that runs beside the actor. Returns a function to call at its end.
 std::function<void()> actor::another_thing_aside() {
     ++aside_;
     return [this] { --aside_; };
@@ -241,7 +240,8 @@ void actor::beside(asio::awaitable<void> work) {
 void actor::react(reactions& to, grip& held, int generation) {
     auto ask_anew = [this] { beside(take_and_hold()); };
     auto let_go = [this, &held, generation] {
-        // Call lost() first: a callback may call any function, and its call may lose the lock.
+        // A callback may call any function, for example lost(), which may find that the lease has
+        // ended.
         if (!held.empty())
             (void)held.what().held.lost();
         auto releasing = [](world& w, grip& it, int of) -> asio::awaitable<void> {
@@ -278,8 +278,8 @@ asio::awaitable<void> actor::finish_extending(std::unique_ptr<ongoing> call,
         world_.checks().known_lost(call->what().who.name, *believed);
 }
 
-/// Re-enters a fixed lease without a lease time; a thread may do the same. From then on the lease
-/// is renewed.
+/// Takes a lock that is already held with a fixed lease once more, without a lease time. From then
+/// on the lease is renewed.
 void actor::renew_from_now_on(grip& held) {
     claim& what = held.what();
     const std::shared_ptr<sync::lock_handle>& hold = what.held.hold();
@@ -398,7 +398,8 @@ asio::awaitable<void> actor::force() {
         world_.checks().known_lost(name, *ours);
 }
 
-/// Returns the owner of a hold of this name, if this program believes that it has the hold.
+/// Returns the owner of a lock that this program believes to hold. Returns nothing if there is
+/// none.
 std::optional<std::string> actor::believed_here(int name) const {
     for (const claim* c : world_.books.believed())
         if (c->who.client == home_.number && c->who.name == name && c->held.owns_lock())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutine of a simulated program: takes locks, holds them, and does with them what users do.
+// Coroutine of a simulated program that takes locks and does with them what users may do.
 #pragma once
 
 #include "sim/counting.hpp"
@@ -20,8 +20,8 @@ class actor {
 public:
     actor(world&, seat& home, int number, const plan&, time_point end);
 
-    asio::awaitable<void> live(); ///< runs until the end of the safety phase
-    /// takes every lock once; each attempt must succeed
+    asio::awaitable<void> live(); ///< runs until the time `end`
+    /// takes every lock once; each call must succeed within `bound`
     asio::awaitable<void> take_each(duration bound);
     int client() const { return home_.number; }
     bool done() const { return done_ && aside_ == 0; }
@@ -32,18 +32,17 @@ private:
                                     std::optional<lease_time> own = {});
     asio::awaitable<void> blunder_into(std::shared_ptr<door>, int name, wanted, cancellation);
     std::function<void()> another_thing_aside();
-    /// Actions that run inside the callbacks of the actor's lease.
+    /// Callbacks for a lease that is in danger or lost.
     struct reactions {
         using callback = std::optional<std::stop_callback<std::function<void()>>>;
         callback in_danger{}, lost{};
     };
     void react(reactions&, grip&, int generation);
     asio::awaitable<void> use(std::shared_ptr<door>, grip&, int generation);
-    // Extends the lease. Starts at once, even before the caller awaits the result. May take longer
-    // than the lease lasts.
+    // Extends the lease. Starts before the caller awaits the result, and may take longer than the
+    // lease lasts.
     asio::awaitable<void> extend(grip&, int generation);
-    // Both functions return after all uses of the hold have ended. `downgrade` also releases the
-    // hold.
+    // Return after all uses of the hold have ended. `downgrade` also releases it.
     asio::awaitable<void> upgrade(door&, grip& outer, int generation);
     asio::awaitable<void> downgrade(door&, grip& outer, int generation);
     asio::awaitable<void> re_enter(door&, grip&, int generation);
@@ -78,7 +77,7 @@ private:
     dice dice_;
     dice further_; // dice for later features, so that old seeds keep their meaning
     counting counters_;
-    int aside_ = 0; ///< number of activities that run and that no function awaits
+    int aside_ = 0; ///< number of running activities that nobody awaits
     bool done_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are cancelled after any of their steps, for locks and for counters.
+// Calls on locks and counters that are cancelled after each of their steps.
 #include "sim/story.hpp"
 #include "store/memory/server_state.hpp"
 
@@ -16,11 +16,11 @@
 namespace holdfast::sim {
 namespace {
 
-// Plays small scenes again and again: cancelled after their first step, after their second step,
-// and so on, until there is nothing left to cancel. Each time all invariants hold, and nothing is
-// left behind.
+// Plays small scenes again and again. The call is cancelled after its first step, then after its
+// second step, and so on, until it ends before. All invariants must hold, and nothing may be left
+// behind.
 
-/// State of the lock before the scene begins.
+/// State of the lock before the call that is cancelled.
 struct setting {
     const char* name;
     std::function<void(world&)> arrange;
@@ -31,7 +31,7 @@ void one_slow_look(world& w, memory::fate f) {
     w.seats[0].net.next(memory::verb::look, f);
 }
 
-/// Lock of the scene, of the kind that the world has.
+/// Lock object for the lock of the scene: fair or plain.
 struct door {
     door(world& w, client& home) {
         if (w.how.is_fair(0))
@@ -76,8 +76,8 @@ const std::vector<setting>& settings() {
     return all;
 }
 
-/// Plays the scene, and cancels the call after `steps` steps. Returns whether the call was still
-/// running at that time.
+/// Plays the scene, and cancels the call after `steps` steps. Returns false if the call had ended
+/// before.
 bool cancelled_after(std::size_t steps, asio::cancellation_type type, const setting& s,
                      bool is_fair) {
     rules how;
@@ -142,13 +142,12 @@ INSTANTIATE_TEST_SUITE_P(All, CancelEverywhere,
                                     std::string{std::get<1>(which.param) ? "Fair" : ""};
                          });
 
-// The same for counters: a call that is cancelled after any step has
-// nothing, and what it may have taken is given back. A waiter for a latch takes nothing anyway.
+// The same for counters: after a cancelled call, all permits that it has taken are given back.
 
 struct trouble {
     const char* name;
     std::optional<memory::fate> of_first{}; ///< fate of the first request
-    /// initial number of permits; the call wants two. For a latch: the latch is open
+    /// initial number of permits, of which the call wants two; a latch is open with two
     std::int64_t there = 2;
 };
 
@@ -167,8 +166,8 @@ const std::vector<trouble>& troubles() {
 
 constexpr std::int64_t wanted_permits = 2;
 
-/// Rate with a very slow refill. If a draw is not given back, the draw is still missing at the end
-/// of the test.
+/// Rate with a slow refill, so that a draw that was not given back is still missing at the end of
+/// the test.
 constexpr rate two_an_hour{.permits = 2, .per = 1h, .scope = rate::scope_of::overall, .kept = {}};
 
 std::string name_of(counter_kind kind) {
@@ -192,7 +191,7 @@ void provide(world& w, counter_kind kind, std::int64_t there) {
     primary_state(w.server)->stranger_changes(what);
 }
 
-/// Lets another client draw one permit, if the rate limiter must be busy in this scene.
+/// Draws one permit with another client, so that too few are left.
 asio::awaitable<void> draw_one(world& w) {
     rate_limiter it{*w.seats[1].program, w.name_of(0)};
     co_await it.async_acquire(1, asio::use_awaitable);
@@ -225,8 +224,8 @@ asio::awaitable<outcome> take(world& w, seat& home, counter_kind kind, cancellat
     co_return call.ended(std::get<0>(answer), std::get<1>(answer));
 }
 
-/// Plays the scene, and cancels the call after `steps` steps. Returns whether the call was still
-/// running at that time.
+/// Plays the scene, and cancels the call after `steps` steps. Returns false if the call had ended
+/// before.
 bool cancelled_after(std::size_t steps, counter_kind kind, const trouble& what) {
     rules how;
     how.counters = {kind};

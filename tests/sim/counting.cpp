@@ -45,13 +45,13 @@ cancellation visitor::draw_cancellation() {
     return c;
 }
 
-/// Sleeps for this time, but at most until the end of the safety phase.
+/// Sleeps for this time, but at most until `end_`.
 asio::awaitable<void> visitor::nap(duration d) {
     const duration left = std::max(end_ - world_.clock.now(), duration{0});
     return world_.sleep(std::min(d, left));
 }
 
-/// Sleeps if the program was closed, because the next program may not have started yet.
+/// Sleeps if the program was closed, to wait for the start of the next program.
 asio::awaitable<void> visitor::nap_if_closed() {
     if (generation_ != home_.generation)
         co_await nap(std::chrono::milliseconds{50});
@@ -86,7 +86,7 @@ asio::awaitable<void> leasing::visit(int name) {
 }
 
 asio::awaitable<void> leasing::take_and_work(semaphore built, int name, duration usual) {
-    const int generation = generation_; // another visit may change the member during the pauses
+    const int generation = generation_; // another visit may change `generation_` meanwhile
     const habits& of = plan_.people;
     const operation wish = patiently(deed_on(name, deed::acquire, draw_amount()));
     const cancellation plot = draw_cancellation();
@@ -112,7 +112,7 @@ asio::awaitable<void> leasing::work(semaphore built, grip& held, int generation,
         co_await release(world_, held, generation);
 }
 
-/// Waits some time. Then checks that no other holder has a permit with an id in `seen`.
+/// Checks some time later that no other holder has a permit with an id in `seen`.
 void leasing::expect_ids_to_end(std::vector<std::string> seen, int name) {
     const subject who = deed_on(name, deed::give_back_permit).who;
     const auto look = [&w = world_, seen = std::move(seen), who] {
@@ -128,8 +128,7 @@ void leasing::expect_ids_to_end(std::vector<std::string> seen, int name) {
         world_.after_steps(steps, look);
 }
 
-/// Gives back one permit of another holder. That holder keeps its other permits, and may not have
-/// noticed the loss yet.
+/// Gives back one permit of another holder, which keeps its other permits.
 asio::awaitable<void> leasing::meddle(leased_semaphore& at, int name) {
     const std::string id = somebodys_permit(name);
     if (id.empty())
@@ -244,7 +243,7 @@ asio::awaitable<void> leasing::erase_or_ask(leased_semaphore& at, int name) {
 drawing::drawing(world& w, seat& home, int number, const plan& p, time_point end)
     : visitor{w, home, number, p, end, 0xd4a35} {}
 
-/// Draws a rate. The rate allows the greatest amount that an actor wants at once.
+/// Draws (by dice) a rate that allows the greatest amount that an actor wants at once.
 rate drawing::draw_rate(int name) {
     rate how;
     how.permits = plan_.people.amount + dice_.between(0, 3);
@@ -332,8 +331,8 @@ namespace {
 
 using done_or_not = std::tuple<error_code, bool>;
 
-/// Maximum number of attempts. The error `unreachable` means that nothing was carried out, so the
-/// call may be repeated.
+/// Maximum number of attempts. After the error `unreachable`, nothing was executed, so the call may
+/// be repeated.
 constexpr int tries_max = 3;
 
 } // namespace
@@ -379,7 +378,7 @@ asio::awaitable<void> counting::visit_semaphore(int name) {
 }
 
 asio::awaitable<void> counting::take_and_release(semaphore built, int name) {
-    const int generation = generation_; // another visit may change the member during the pauses
+    const int generation = generation_; // another visit may change `generation_` meanwhile
     const std::int64_t amount = draw_amount();
     const operation wish = patiently(deed_on(name, deed::acquire, amount));
     const cancellation plot = draw_cancellation();
@@ -411,7 +410,7 @@ asio::awaitable<void> counting::drain(semaphore built, int name) {
 }
 
 /// Releases permits that a program of this generation took. Repeats a call that certainly had no
-/// effect, because the number of permits would otherwise fall forever.
+/// effect, so that no permits are lost.
 asio::awaitable<void> counting::give(semaphore built, int generation, int name, std::int64_t amount,
                                      bool if_there) {
     if (!*built && generation == home_.of_program)
@@ -486,7 +485,7 @@ asio::awaitable<void> counting::take_once(int name, duration bound) {
         world_.violated("liveness", name, "all is well again, and the counter is of no use");
 }
 
-// Each of the next functions runs one operation, from its entry in the ledger to its end.
+// Each of the next functions runs one operation, which is in the ledger until its end.
 
 asio::awaitable<outcome> counting::acquire(counting_semaphore& at, operation what,
                                            cancellation plot) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of an actor with counters: semaphores, latches, leased permits and rate limiters.
+// Activities of a simulated program with counters: semaphores, latches, leased permits and rate
+// limiters.
 #pragma once
 
 #include "sim/ongoing.hpp"
@@ -18,12 +19,12 @@
 
 namespace holdfast::sim {
 
-/// Base of an actor's activities with counters. It has its own dice, so that other choices keep
-/// their values.
+/// Base of an actor's activities with counters. Its own dice leave the random choices of other
+/// activities unchanged.
 class visitor {
 protected:
     template <typename Counter>
-    // counter object that may be destroyed while it is in use
+    // counter object that an actor may destroy while it is in use
     using disposable = std::shared_ptr<std::optional<Counter>>;
 
     /// `salt` must differ for each class.
@@ -35,7 +36,7 @@ protected:
         built->emplace(*home_.program, world::name_of(name), how...);
         return built;
     }
-    /// Destroys the object soon, with a certain probability.
+    /// By chance, destroys the object soon.
     template <typename Counter>
     void throw_away_perhaps(const disposable<Counter>& built) {
         if (!dice_.percent(plan_.people.throws_away))
@@ -56,18 +57,18 @@ protected:
     const plan& plan_;
     const time_point end_;
     dice dice_;
-    int generation_ = 0;  ///< generation of the program when the current visit began
-    std::set<int> known_; ///< names that the visitor has already visited
+    int generation_ = 0;  ///< generation of the program at the start of the current visit
+    std::set<int> known_; ///< names that were visited before
 };
 
-/// Activities of an actor with a leased semaphore. It takes permits and works under their lease. It
-/// also gives back a permit of another holder, and changes the number of permits.
+/// Activities of an actor with a leased semaphore: takes permits, gives back a permit of another
+/// holder, and changes the number of permits.
 class leasing : visitor {
 public:
     leasing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
+    asio::awaitable<void> take_once(int name, duration bound); ///< must succeed within `bound`
 
 private:
     using semaphore = disposable<leased_semaphore>;
@@ -87,17 +88,17 @@ private:
         return dice_.between(world_.how.lease_time / 2, world_.how.lease_longest);
     }
 
-    dice of_ids_; ///< separate dice, so that other choices keep their old values
+    dice of_ids_; ///< own dice, so that old seeds keep their meaning
 };
 
-/// Activities of an actor with a rate limiter: it draws permits, seldom gives them back, and sets
+/// Activities of an actor with a rate limiter: draws permits, sometimes gives them back, and sets
 /// new rates.
 class drawing : visitor {
 public:
     drawing(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
+    asio::awaitable<void> take_once(int name, duration bound); ///< must succeed within `bound`
 
 private:
     asio::awaitable<outcome> draw(rate_limiter&, operation, cancellation = {});
@@ -107,14 +108,14 @@ private:
     rate draw_rate(int name);
 };
 
-/// Activities of an actor with counters: takes and releases permits, sets latches, counts them
-/// down, and waits for them.
+/// Activities of an actor with semaphores and latches: takes and releases permits, sets latches,
+/// counts them down, and waits for them.
 class counting : visitor {
 public:
     counting(world&, seat& home, int number, const plan&, time_point end);
 
     asio::awaitable<void> visit(int name);
-    asio::awaitable<void> take_once(int name, duration bound); ///< takes once; must succeed
+    asio::awaitable<void> take_once(int name, duration bound); ///< must succeed within `bound`
 
 private:
     using semaphore = disposable<counting_semaphore>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source of all random choices in a simulated world, from one seed.
+// Random numbers for all choices of a simulation, from one seed.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -12,8 +12,8 @@
 
 namespace holdfast::sim {
 
-/// Random numbers by xoshiro256**, seeded through splitmix64. They are the same on every machine
-/// and with every standard library.
+/// Random numbers by xoshiro256**, seeded through splitmix64. The same seed gives the same numbers
+/// on every machine and with every standard library.
 class dice {
 public:
     explicit dice(std::uint64_t seed) {
@@ -48,7 +48,8 @@ public:
         return *(choices.begin() + below(choices.size()));
     }
 
-    /// Returns independent dice for a part of the world. The parts then do not affect each other.
+    /// Returns independent dice for a part of the simulation, so that other parts do not change its
+    /// numbers.
     dice split() { return dice{roll()}; }
 
 private:

@@ -15,11 +15,11 @@
 
 namespace holdfast::sim {
 
-/// Lock object of any type in a simulated program (`door`).
+/// Lock object of any type: mutex, fair mutex, one side of a shared mutex, …
 class door {
 public:
     struct making {
-        /// kind of the lock; read and write: a side of a shared lock
+        /// kind of the lock; `read` and `write` are the sides of a shared lock
         lock_kind kind = lock_kind::plain;
         std::optional<lease_time> lease{};
         recursion again = recursion::refused;
@@ -92,7 +92,7 @@ public:
         return *std::visit([](auto& it) { return as_lock(it); }, lock_);
     }
 
-    /// Takes the lock once more, if it is recursive.
+    /// Takes the recursive lock once more.
     template <typename Token>
     auto lock_again(const lease& outer, Token token) {
         if (auto* const fenced = std::get_if<fenced_mutex>(&lock_))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `./dev sim`: plays simulated worlds, each from its seed, on all cores.
+// `./dev sim`: runs random simulations (worlds), one per seed, on all cores.
 //
 //     sim_explore [--together|--quorum|--replicas|--sessions|--all] [--seeds N] [--from S|--fresh]
 //                 [--minutes M] [--jobs J] [--trace|--hashes] [--first]
@@ -63,7 +63,7 @@ struct wishes {
     world_option world = worlds[0];
 };
 
-/// Returns the number in `text`. Returns an empty result if `text` is not a number.
+/// Returns the number in `text`, or nothing if `text` is not a number.
 std::optional<std::uint64_t> number(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -129,12 +129,12 @@ struct shared_state {
     std::atomic<std::uint64_t> next{0}; ///< next seed to play, counted from the first seed
     std::atomic<std::uint64_t> played{0};
     std::atomic<std::uint64_t> failed{0};
-    /// number of seeds in which two clients believed in one lock
+    /// number of seeds in which two clients believed that they hold one lock
     std::atomic<std::uint64_t> with_two{0};
     std::atomic_flag writing{};
     /// seed that each process plays now
     std::array<std::atomic<std::uint64_t>, jobs_max> seed_of{};
-    /// first seeds that failed, as many as `failed` says
+    /// the first seeds that failed; `failed` is their number
     std::array<std::atomic<std::uint64_t>, failures_listed_max> failed_seeds{};
 };
 
@@ -179,7 +179,7 @@ private:
                (w_.minutes && wall::now() - start_ >= std::chrono::minutes{*w_.minutes});
     }
 
-    /// Plays seeds that no other process has begun. Returns when no seed is left.
+    /// Plays seeds that no other process has begun, until none is left.
     void play_some(std::size_t job, bool prints_rate) {
         while (!is_over()) {
             const std::uint64_t index = state_->next++;
@@ -212,7 +212,7 @@ private:
             state_->failed_seeds[index] = seed;
     }
 
-    /// Prints a text without interruption by the output of other processes.
+    /// Prints a text. The output of other processes cannot interrupt it.
     void print(const std::string& text) {
         if (text.empty())
             return;
@@ -247,8 +247,8 @@ private:
             ++state_->failed;
     }
 
-    /// Handles the end of a process. If a signal ended the process, counts a fault and prints its
-    /// seed.
+    /// Returns whether the process has ended. If a signal has ended it, counts a failure and prints
+    /// its seed.
     bool has_ended(pid_t& child, std::size_t job) {
         int status = 0;
         if (::waitpid(child, &status, WNOHANG) != child)
@@ -279,7 +279,7 @@ private:
                   << " seeds/s\n";
     }
 
-    /// Repeats at the end which seeds failed: a log may show only its last lines.
+    /// Prints the failed seeds again at the end, because a log may show only its last lines.
     void print_failed_seeds() const {
         const std::size_t listed =
             std::min<std::size_t>(state_->failed, state_->failed_seeds.size());

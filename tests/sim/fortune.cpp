@@ -54,8 +54,8 @@ void fortune::heal() {
         world_.play(keep_counters_useful());
 }
 
-/// Adds permits, and counts latches down. Permits of dead clients are lost, and a latch that no
-/// client counts down would stay closed.
+/// Adds permits for those that dead clients have lost, and counts latches down that would stay
+/// closed.
 asio::awaitable<void> fortune::keep_counters_useful() {
     const std::int64_t enough = plan_.people.amount * plan_.clients * plan_.actors;
     while (restless_) {
@@ -72,8 +72,8 @@ asio::awaitable<void> fortune::keep_counters_useful() {
     }
 }
 
-/// Removes dead JVMs from the queues. A JVM that died in a queue may block it for a long time: the
-/// sum of the waits of all earlier waiters.
+/// Removes dead JVMs from the queues, because a JVM that died in a queue may block it for a very
+/// long time.
 void fortune::bury_strangers() {
     for (const dead_stranger& each : dead_)
         world_.stranger_gives_up(each.name, each.owner, each.wait);
@@ -170,7 +170,7 @@ asio::awaitable<void> fortune::occupy(dice d) {
 
 void fortune::count_as_stranger(int name, dice& d) {
     if (plan_.how.counts(name) == counter_kind::rate)
-        return; // a JVM draws in the same way as our clients
+        return; // a JVM uses a rate limiter in the same way as our clients
     if (plan_.how.counts(name) == counter_kind::permits && d.percent(60))
         return world_.take_permit(name, d.between(duration{1}, plan_.how.lease_longest));
     if (plan_.how.counts(name) == counter_kind::latch)
@@ -189,7 +189,7 @@ asio::awaitable<void> fortune::send_strangers(dice d) {
     }
 }
 
-/// Plays a JVM in a queue. Some JVMs give up, others die.
+/// Acts as a JVM that waits for a fair lock, and gets it, gives up or dies.
 asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dice d) {
     constexpr duration between_looks{20};
     const duration usual = plan_.how.stranger_waits();
@@ -213,7 +213,7 @@ asio::awaitable<void> fortune::live_as_stranger(int name, std::string owner, dic
     world_.stranger_releases(name, owner);
 }
 
-/// Plays a store that has reached its server again.
+/// Connects the place's store with the server again. The client then asks about its holds.
 asio::awaitable<void> fortune::reconnect(seat& place, duration takes) {
     co_await world_.sleep(takes);
     if (place.net.cut_off() || place.generation != place.of_program)
@@ -284,7 +284,7 @@ void succession::heal() {
     all_.heal();
 }
 
-/// Sleeps for this time, but at most until the end of the phase.
+/// Sleeps for this time, but at most until `end_`.
 asio::awaitable<void> succession::pause(duration length) {
     return world_.sleep(std::clamp(end_ - world_.clock.now(), duration{0}, length));
 }
@@ -326,14 +326,14 @@ duration succession::until_sent_all() const {
     return 4 * plan_.how.replicas.lag + duration{20};
 }
 
-/// Makes all replicas follow the primary again, if no failover will happen.
+/// Makes all replicas follow the primary again, because none of them will be promoted now.
 void succession::attend_replicas() {
     for (int machine = 0; machine < all_.machines(); ++machine)
         if (!over() && machine != all_.primary() && !all_.is_old_primary(machine))
             all_.demote(machine);
 }
 
-/// Cuts some replicas off or makes them fall behind, before the failover.
+/// Before a failover, cuts some replicas off or makes them fall behind.
 asio::awaitable<void> succession::neglect_replicas(dice& d) {
     for (int machine = 0; machine < all_.machines(); ++machine) {
         if (machine == all_.primary() || all_.is_old_primary(machine) || !d.percent(60))
@@ -396,8 +396,8 @@ asio::awaitable<void> succession::follow(dice d, int machine) {
     co_await pause(until_sent_all());
 }
 
-/// Chooses the next primary. It is any replica, or the replica with the most data, which real
-/// servers choose. Never chooses a stopped machine.
+/// Chooses the next primary among the running machines: any of them, or the one with the most data,
+/// as real servers do.
 int succession::choose(dice& d) const {
     std::vector<int> can;
     for (int machine = 0; machine < all_.machines(); ++machine) {
@@ -442,7 +442,7 @@ asio::awaitable<void> succession::disturb_one(dice& d, int replica) {
     default:
         all_.restart_empty(replica);
     }
-    co_await pause(duration{1300}); // requests in flight stay slow for a while
+    co_await pause(duration{1300}); // slow requests may still be in flight
 }
 
 } // namespace holdfast::sim

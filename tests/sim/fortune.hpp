@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a world during its safety phase, except faults of single requests. The failovers of a
-// primary belong to them.
+// Random faults of the server, the connections and the programs in a simulation, and failovers.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -14,9 +13,9 @@ class fortune {
 public:
     fortune(world&, const plan&, time_point end);
 
-    void begin();                      ///< starts all faults of the plan; they run until `end`
+    void begin();                      ///< starts the faults of the plan, which happen until `end`
     void heal();                       ///< ends all faults
-    void rest() { restless_ = false; } ///< stops replacing the permits of dead clients
+    void rest() { restless_ = false; } ///< stops adding permits for dead clients
 
 private:
     asio::awaitable<void> cut(seat&, dice);
@@ -46,10 +45,10 @@ private:
     bool restless_ = true;
 };
 
-/// Ends the program of a seat: calls `close` and then destroys the program, as its user would.
+/// Ends a simulated program: closes its client and then destroys it, as its user would.
 asio::awaitable<void> close_program(world&, seat&);
 
-/// Failovers of a primary to its replicas during the safety phase.
+/// Failovers of a primary to its replicas:
 ///
 ///     replication fails or falls behind ──▶ the primary dies, is stopped, is cut off, or is told
 ///      ──▶ a replica is promoted ──▶ clients hear of it, sooner or later
@@ -59,7 +58,7 @@ public:
     succession(world&, const plan&, time_point end);
 
     void begin();
-    void heal(); ///< makes all replicas follow the primary and all clients hear of it
+    void heal(); ///< makes all replicas follow the primary, and all clients know it
 
 private:
     enum class fate { dies, stands_still, is_cut_off, is_told };
@@ -74,7 +73,7 @@ private:
     asio::awaitable<void> follow(dice, int machine);
     asio::awaitable<void> disturb(dice);
     asio::awaitable<void> disturb_one(dice&, int replica);
-    int choose(dice&) const; ///< number of the next primary; -1: none
+    int choose(dice&) const; ///< returns the number of the next primary; -1: none
     asio::awaitable<void> pause(duration);
     bool over() const { return world_.clock.now() >= end_; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All checkers of a world, and when each of them runs.
+// All checkers of a simulation. Its functions are called at certain moments of the simulation, and
+// call the checkers.
 #pragma once
 
 #include "sim/checkers/counters.hpp"
@@ -39,7 +40,7 @@ public:
         order_.look();
     }
 
-    /// Called when no task is ready any more and the clock has not moved yet.
+    /// Called when no task is ready, before the clock moves.
     void at_rest() {
         endings_.look();
         left_behind_.look();
@@ -61,7 +62,7 @@ public:
         opening_.sent(from, r);
         conservation_.sent(r, f);
     }
-    /// Called when the server has processed a request about a counter.
+    /// Called when the server has executed a request about a counter.
     void counted(int name, const memory::count_record& r) {
         conservation_.counted(name, r);
         capacity_.counted(name, r);
@@ -94,7 +95,7 @@ public:
         conservation_.completed(o, how);
         opening_.completed(o, how);
     }
-    /// Called when the store has told its client that a hold is lost.
+    /// Called when a store tells its client that a hold is lost.
     void known_lost(int name, const std::string& owner) { loss_.known(name, owner); }
     void dropped(const operation& o) { endings_.dropped(o); }
     void heard(int client, int generation, const event& e) {
@@ -107,7 +108,7 @@ public:
         sharing_.closed();
     }
 
-    /// Called some time after all callers have released all locks.
+    /// Called when all locks were released some time ago.
     void at_peace() {
         left_behind_.at_peace();
         reports_.at_peace();
@@ -124,7 +125,7 @@ private:
         served_.look();
     }
 
-    const bool counts_; ///< whether the world has counters
+    const bool counts_; ///< whether there are counters
     exclusion exclusion_;
     afterlife afterlife_;
     endings endings_;

@@ -18,7 +18,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on, unsigned
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
-    // unless the user has asked for the ids, the permits may still be handed over
+    // not from lease::permit_ids(), which would prevent a hand-over of the permits
     , permits{held.hold()->permit_ids()}
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations and beliefs of the simulated programs, which the checkers read. Maps with texts as
-// keys.
+// List of all running operations and of all leases of the simulated programs, for the checkers.
 #pragma once
 
 #include "sim/trace.hpp"
@@ -28,17 +27,17 @@ struct text_hash {
     }
 };
 
-/// Map with texts as keys, for example owners or programs. Its order is arbitrary, so no checker
-/// may depend on the order.
+/// Map with texts as keys, for example owners. Its order is arbitrary, so no checker may depend on
+/// it.
 template <typename Value>
 using by_text = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
 
-/// Returns the client's identity from the text of an owner, `<identity>:<number>`.
+/// Returns the client's identity in an owner `<identity>:<number>`.
 inline std::string_view client_in(std::string_view owner) {
     return owner.substr(0, owner.rfind(':'));
 }
 
-/// A caller's lease (`claim`).
+/// Lease that a caller has, with the information that the checkers need.
 struct claim {
     claim(subject w, lease l, duration longest, std::string beside, unsigned replicas);
     claim(const claim&) = delete;
@@ -46,21 +45,21 @@ struct claim {
     const subject who;
     lease held;
     const std::string owner; ///< owner in the form `<uuid>:<number>`
-    /// identifies the hold; equal for leases that share a hold
+    /// identity of the hold; equal for leases of the same hold
     const void* const hold;
     const std::vector<std::string> permits; ///< ids of the permits, if it is a lease of permits
-    const bool reads;                       ///< whether other readers may share the lock
-    /// owner of the hold on which this lease depends; empty: none
+    const bool reads;                       ///< true: for a reader, who shares the lock
+    /// owner of another hold that this lease needs; empty: none
     const std::string beside{};
-    /// number of replicas that must have confirmed the lease
+    /// number of replicas that must have confirmed it
     const unsigned wants;
     duration longest;       ///< longest lease time that was requested
-    bool told_lost = false; ///< whether a callback on lost() ran
-    /// whether the caller believes in the lease, as of the moment when the tasks came to rest
+    bool told_lost = false; ///< whether the callback on lost() was called
+    /// whether the caller believed in the lease when last no task was ready
     bool is_believed = true;
     std::optional<std::stop_callback<std::function<void()>>> on_lost;
     std::optional<time_point> first_seen; ///< time at which the checkers saw the lease first
-    /// time since which the server shows another owner or no owner
+    /// time since which the server does not show this owner
     std::optional<time_point> absent_since;
 };
 
@@ -68,7 +67,7 @@ enum class deed {
     lock,
     try_lock,
     try_lock_for,
-    acquire,     ///< takes permits, with any timeout
+    acquire,     ///< takes permits, with or without a timeout
     wait,        ///< waits for a latch
     upgrade,     ///< takes the write lock in addition to a read hold
     read_beside, ///< takes the read lock in addition to a write hold
@@ -97,7 +96,7 @@ enum class deed {
 constexpr bool acquires(deed d) {
     return d <= deed::read_beside;
 }
-/// Returns whether the operation waits for a counter.
+/// Returns whether the operation can wait for a counter.
 constexpr bool counts(deed d) {
     return d == deed::acquire || d == deed::wait;
 }
@@ -111,11 +110,11 @@ struct operation {
     deed what;
     subject who;
     duration timeout = duration::max();
-    duration lease{}; ///< shortest lease that an acquisition may ask for; otherwise zero
+    duration lease{}; ///< shortest lease that an acquisition may ask for; zero for other operations
     time_point started_at{};
-    int generation = 0; ///< generation of the client that runs the operation
-    bool reads = false; ///< whether other readers may share the lock
-    /// greatest token of this name that was granted before the operation began
+    int generation = 0; ///< generation of the client
+    bool reads = false; ///< true: for a reader, who shares the lock
+    /// greatest token of this lock before the operation began
     std::uint64_t token_floor = 0;
     std::optional<time_point> cancelled_at{};
     std::int64_t amount = 0; ///< amount of permits or counts
@@ -157,10 +156,9 @@ public:
     void remove(const claim& c) { std::erase(claims_, &c); }
     const claims& believed() const { return claims_; }
 
-    /// Returns whether a caller has a lease of this owner. The caller may know that the lease is
-    /// lost.
+    /// Returns whether a caller has a lease of this owner, even a lost one.
     bool claimed(const std::string& owner) const;
-    /// Returns whether a caller has a lease of this owner and believes that the lease is valid.
+    /// Returns whether a caller has a lease of this owner that it believes to be valid.
     bool believed_of(const std::string& owner) const;
 
 private:

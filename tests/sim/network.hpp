@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection of one client to the server, as bad as a seed or a scenario wants it.
+// Simulated connection of one client to the server, with faults.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -15,29 +15,29 @@
 
 namespace holdfast::sim {
 
-/// Frequency of each fault, in percent of the requests.
+/// Frequency of each kind of fault, in percent of the requests.
 struct weather {
     int refused = 0;     ///< the request is refused at once
     int lost = 0;        ///< the request is lost
     int answer_lost = 0; ///< the reply is lost
     int slow = 0;        ///< the request is delayed by up to `slowness`
     int slow_answer = 0; ///< the reply is delayed by up to `slowness`
-    int doubled = 0;     ///< the request is executed a second time, a little later
+    int doubled = 0;     ///< the request is executed again, a little later
     /// the connection breaks at once; the request is executed up to `slowness` later
     int broken = 0;
     int deaf = 0;    ///< the next notification is lost
-    int no_room = 0; ///< the client is overloaded, so the request is not sent
+    int no_room = 0; ///< the client has too many requests, so this request is not sent
     duration slowness{};
-    /// maximum delay in each direction, for all requests; does not count as a fault
+    /// maximum delay of each request and each reply; not a fault
     duration latency{};
 };
 
 class network {
 public:
-    /// Function that is called for each request with its fate.
+    /// Function that is called for each request, with its faults.
     using watcher = std::function<void(const memory::request&, const memory::fate&)>;
 
-    /// `further` are dice for later features, so that old seeds keep their meaning.
+    /// `further` are the dice for newer features, so that old seeds keep their meaning.
     network(const sim_clock& time, dice d, dice further, duration command_timeout, watcher told)
         : time_{time}
         , dice_{d}
@@ -49,14 +49,15 @@ public:
     void cut(bool refusing) { cut_ = refusing ? outage::refuses : outage::swallows; }
     void mend() { cut_ = outage::none; }
 
-    /// Makes the connection die silently. No byte arrives any more, except over another connection.
+    /// If true, the connection dies silently: no byte arrives any more, except over a new
+    /// connection.
     void silence(bool now) { silent_ = now; }
-    /// Makes the server refuse all requests about this name, because they are not allowed.
+    /// Makes the server refuse all requests about this name, as if the user lacked a permission.
     void deny(int name) { denied_.insert(name); }
     void allow(int name) { denied_.erase(name); }
 
-    /// Sets the fate of the next request of this kind. Several calls set the fates of several
-    /// requests, in order. A fate that was set has priority over all faults except a cut.
+    /// Sets the faults of the next request of this kind. Several calls set those of several
+    /// requests, in order. They replace random faults, but not a cut.
     void next(memory::verb what, memory::fate f) { planned_.emplace_back(what, f); }
 
     memory::fate decide(const memory::request&);
@@ -64,29 +65,27 @@ public:
         return [this](const memory::request& r) { return decide(r); };
     }
 
-    /// Returns the time until which past faults may have an effect. Requests may be in flight, or
-    /// callers may wait for lost replies.
+    /// Returns the time until which past faults may have an effect: slow requests are in flight, or
+    /// callers wait for lost replies.
     time_point troubled_until() const { return troubled_until_; }
     bool cut_off() const { return cut_ != outage::none; }
     bool silent() const { return silent_; }
-    /// Returns the time of the last fault, apart from silent connections and denied permissions.
-    /// The next two functions return the times of the last silent connection and of the last denied
-    /// permission.
+    /// Returns the time of the last fault, except silent connections and denied permissions (see
+    /// the next two functions).
     time_point last_mishap() const { return last_mishap_; }
     time_point last_silence() const { return silent_ ? time_.now() : last_silence_; }
     time_point last_denial(int name) const;
     time_point last_want_of_room() const { return last_want_of_room_; }
-    /// Returns whether no fault has happened since `when`. Faults before `when` must also have no
-    /// effect any more.
+    /// Returns whether no fault has happened since `when`, and no earlier fault has had an effect
+    /// since then.
     bool well_since(time_point when, int name) const;
 
     void connected_anew() { connected_at_ = time_.now(); }
     time_point connected_at() const { return connected_at_; }
-    /// Returns whether no fault has happened at all and no notification was lost.
+    /// Returns whether no fault has ever happened, and no notification was lost.
     bool flawless() const { return !was_deaf_ && troubled_until_ == time_point{}; }
-    /// Returns whether the server has executed a request twice. If an attempt is executed again
-    /// after its owner's release, it sets the flag of a waiting writer. Only its expiry removes
-    /// that flag.
+    /// Returns whether the server has executed a request twice. A late copy of a writer's attempt
+    /// can mark the lock as wanted by a writer, until the mark expires.
     bool doubled() const { return was_doubled_; }
     bool troubles(const memory::fate&) const;
     duration latency() const { return weather_.latency; }

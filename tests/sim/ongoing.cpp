@@ -76,7 +76,7 @@ grip::grip(world& w, subject who, lease held, duration longest, taken_by how, st
     claim& c = *claim_;
     c.on_lost.emplace(c.held.lost(), [&c, &w] {
         c.told_lost = true;
-        // this checks also that the caller may call remaining() here
+        // also checks that a callback may call remaining()
         if (c.held.remaining() > duration{})
             w.violated("loss is told", c.who.name, c.owner + ": it is lost, and has time left");
         w.log.note(c.who, "hears that it has lost the lock");
@@ -166,7 +166,7 @@ asio::awaitable<std::unique_ptr<grip>> acquire(world& w, subject who, int genera
 
 asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellation plot) {
     const subject who = held.what().who;
-    // While a client closes, it warns its holders and still accepts their releases.
+    // A client that is closing still accepts releases.
     const seat& home = w.seats[static_cast<std::size_t>(who.client)];
     const bool was_lost = !held.what().held.owns_lock() && generation == home.generation;
     operation o{.what = deed::unlock, .who = who};
@@ -182,7 +182,7 @@ asio::awaitable<outcome> release(world& w, grip& held, int generation, cancellat
 
 namespace {
 
-/// Handler that gets its lease and then throws.
+/// Completion handler that gets its lease and then throws.
 class blunderer {
 public:
     blunderer(world& w, subject who, duration longest, unsigned replicas,

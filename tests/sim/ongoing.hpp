@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation of a simulated program in progress: it is entered in the ledger, checked at its
-// end, and cancelled when the plot says so.
+// An operation of a simulated program. The ledger lists it while it runs, and the checkers check it
+// at its end. It may be cancelled at a given step or time.
 #pragma once
 
 #include "sim/inspection.hpp"
@@ -34,7 +34,7 @@ public:
     ongoing(const ongoing&) = delete;
     ~ongoing();
 
-    /// Returns a token for a `co_await`. The `co_await` does not throw, and it can be cancelled.
+    /// Returns a completion token for a `co_await` that does not throw and can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
@@ -45,9 +45,9 @@ public:
         return asio::bind_cancellation_slot(signal_->slot(), std::move(handler));
     }
 
-    /// Ends the operation. `got` says whether an operation with a result has returned a result.
+    /// Records the end of the operation. `got` is false if it returned no result.
     outcome ended(const error_code&, bool got = true);
-    /// ends the operation; `amount` is the number that it returned
+    /// records the end of the operation, which returned `amount`
     outcome ended_with(const error_code&, std::int64_t amount);
     const operation& what() const { return what_; }
 
@@ -63,17 +63,17 @@ private:
 
 enum class taken_by { acquisition, re_entry };
 
-/// A caller's lease (`grip`). It is in the ledger as long as the caller has it.
+/// Lease that a caller has. The ledger lists it as long as the object exists.
 class grip {
 public:
     grip(world&, subject, lease, duration longest, taken_by = taken_by::acquisition,
          std::string beside = {}, unsigned replicas = 0);
     grip(const grip&) = delete;
-    ~grip(); ///< destroys the lease if the caller still has it
+    ~grip(); ///< also destroys the lease, unless take_out() was called
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    /// returns the lease for its release; from then on the caller does not rely on it
+    /// returns the lease, to be released; the caller must no longer rely on it
     lease take_out();
 
 private:
@@ -87,20 +87,19 @@ private:
 struct wanted {
     deed how = deed::lock;
     duration timeout = duration::max();
-    std::optional<duration> fixed{}; ///< lease time of a lease that is not renewed
+    std::optional<duration> fixed{}; ///< lease time, if the lease shall not be renewed
     std::optional<duration> usual{}; ///< lease time of the lock object, if it has its own
     bool reads = false;
     unsigned replicas = 0; ///< number of replicas that the lock object requires
 };
 
-/// Acquires the lock. Returns null if the lock was not granted. The lock object may be destroyed as
-/// soon as the call has begun.
+/// Acquires the lock. Returns null if it was not granted. The lock object may be destroyed during
+/// the call.
 asio::awaitable<std::unique_ptr<grip>> acquire(world&, subject, int generation, basic_mutex&,
                                                wanted, cancellation = {});
 asio::awaitable<outcome> release(world&, grip&, int generation, cancellation = {});
 
-// The next functions do the same with a handler that throws. They begin the operation and do not
-// wait for its end. `over` is called before the handler throws.
+// Begin an acquisition or release whose completion handler throws. The handler calls `over` first.
 void blunder_into(world&, subject, int generation, basic_mutex&, wanted, cancellation,
                   std::function<void()> over);
 void blunder_out_of(world&, grip&, int generation, std::function<void()> over);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Swarm testing: each seed leaves out most faults and makes the others frequent. So rare
-// combinations occur that would hardly occur in a mixture of all faults.
+// Each seed has only some kinds of faults, and these are frequent (swarm testing). So rare
+// combinations of faults occur, which a mixture of all faults would hardly produce.
 #include "sim/plan.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ rules draw_rules(dice& d) {
 weather draw_weather(dice& d, const rules& r) {
     weather w;
     w.latency = d.one_of<duration>({milliseconds{0}, milliseconds{2}, milliseconds{20}});
-    // From "just too late" to "long after all callers gave up".
+    // From just after the timeout to long after all callers have given up.
     w.slowness = r.command_timeout * d.between(1, 4) / 2;
     constexpr std::array<int weather::*, 8> faults{
         &weather::refused,     &weather::lost,   &weather::answer_lost, &weather::slow,
@@ -79,7 +79,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
         m.closes = seconds{d.between(2, 15)};
     if (d.percent(25))
         m.foreigners = seconds{d.between(1, 8)};
-    // Half of all servers keep their data and a right clock.
+    // Half of the servers keep their data, and their clocks are right.
     if (d.percent(50)) {
         m.rate = d.one_of({1.0, 0.99, 0.995, 1.005, 1.01});
         return m;
@@ -93,7 +93,7 @@ mishaps draw_mishaps(dice& d, const rules& r) {
     return m;
 }
 
-/// Makes the locks of some worlds read-write locks.
+/// In some seeds, makes the locks read-write locks.
 void draw_sharing(dice d, plan& p) {
     p.shared = d.percent(25);
     if (!p.shared)
@@ -110,7 +110,7 @@ void draw_sharing(dice d, plan& p) {
     }
 }
 
-/// Chooses the kind of lock for each name. All callers use the same kind for a name.
+/// Draws the kind of each lock.
 void draw_kinds(dice d, plan& p) {
     p.kinds.assign(static_cast<std::size_t>(p.names), lock_kind::plain);
     if (d.percent(60))
@@ -120,15 +120,14 @@ void draw_kinds(dice d, plan& p) {
     p.tokens = d.one_of({fencing::counted, fencing::dated});
 }
 
-/// Makes some names token locks. Other programs hold these locks too, and they send no
-/// notifications.
+/// Makes some locks token locks, which other programs also take and release, without notifications.
 void draw_tokens(dice d, plan& p) {
     if (p.shared || !d.percent(20))
         return;
     for (lock_kind& kind : p.kinds)
         if (d.percent(70))
             kind = lock_kind::token;
-    if (d.percent(60)) { // no other faults, so that a waiter gets the lock soon
+    if (d.percent(60)) { // no other faults, so the checkers expect quick waiters
         p.usual = {.latency = p.usual.latency};
         p.fate = {};
         p.people.timed = 0;
@@ -138,7 +137,7 @@ void draw_tokens(dice d, plan& p) {
     p.fate.foreigners = milliseconds{d.one_of({300, 2000})};
 }
 
-/// Makes most names of some worlds counters.
+/// In some seeds, makes most names counters instead of locks.
 void draw_counters(dice d, plan& p) {
     if (!d.percent(12))
         return;
@@ -149,7 +148,7 @@ void draw_counters(dice d, plan& p) {
         const auto kind = d.one_of({counter_kind::semaphore, counter_kind::latch});
         p.counters.push_back(d.percent(90) ? std::optional{kind} : std::nullopt);
     }
-    dice more{p.seed ^ 0x6c6561736564}; // a later feature
+    dice more{p.seed ^ 0x6c6561736564}; // own dice, for a newer feature
     for (std::optional<counter_kind>& kind : p.counters)
         if (kind && more.percent(50))
             kind = more.one_of({counter_kind::permits, counter_kind::permits, counter_kind::rate});
@@ -217,7 +216,7 @@ plan draw_plan(std::uint64_t seed) {
     p.clients = d.between(2, 4);
     p.actors = d.between(1, 3);
     p.names = d.one_of({1, 1, 2, 3});
-    // separate dice, so that most seeds keep their meaning
+    // own dice, so that most old seeds keep their meaning
     const bool has_plot = draw_more(dice{~seed}, p);
     draw_sharing(dice{seed ^ 0x5ead5}, p);
     draw_kinds(dice{seed ^ 0x6b696e6473}, p);
@@ -228,7 +227,8 @@ plan draw_plan(std::uint64_t seed) {
     p.how.fair = p.fair;
     p.how.counters = p.counters;
     p.how.kinds = p.kinds;
-    // Worlds with much activity are short, so that every seed takes about the same time.
+    // The more often the programs act, the shorter is the simulated time, so that each seed takes
+    // about as long.
     const duration deed = p.people.pause + p.people.holds / p.clients + milliseconds{5};
     p.safety_phase = std::clamp<duration>(deed * 40, seconds{4}, seconds{60});
     return p;
@@ -292,8 +292,8 @@ std::ostream& operator<<(std::ostream& out, const plan& p) {
 
 namespace {
 
-/// Makes holders keep their locks, and removes all faults. Only faults that the plot adds can then
-/// cause the loss of a lock.
+/// Removes all faults, and makes holders keep their locks for long. The caller then adds the faults
+/// that it needs.
 void quiet_holders(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -302,7 +302,8 @@ void quiet_holders(dice& d, plan& p) {
     p.how.max_hold.reset();
 }
 
-/// Makes many actors take one lock for a short time each, so that the lock is handed over often.
+/// Makes many callers take one lock for a short time each, so that a client often hands it over to
+/// the next.
 void busy_hands(dice& d, plan& p) {
     quiet_holders(d, p);
     p.people.outlasts = 0;
@@ -320,7 +321,7 @@ void one_name_is_denied(dice& d, plan& p) {
     p.fate.missing_permissions = seconds{d.between(1, 4)};
     p.people.pause = milliseconds{5};
     p.people.timed = 0;
-    p.clients = 2; // two clients that can hold several locks each, so that renewals share requests
+    p.clients = 2; // few clients hold several locks each, so that they renew them together
     p.actors = 6;
     p.names = 8;
 }
@@ -354,7 +355,8 @@ void extended_in_flight(dice& d, plan& p) {
     p.fate.evicts = true;
 }
 
-/// Makes half of the owners ask for leases of twice the usual length. The server forgets locks.
+/// Makes half of the callers ask for leases of twice the usual length, on a server that forgets
+/// locks.
 void unequal_heirs(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     quiet_holders(d, p);
@@ -389,7 +391,7 @@ void restarts_in_flight(dice& d, plan& p) {
     p.names = 3;
 }
 
-/// Makes the server carry out requests at the end of a lease, and loses their replies.
+/// Makes the server execute extensions at the end of a lease, and loses their replies.
 void late_extensions(dice& d, plan& p) {
     p.how.command_timeout = milliseconds{200};
     p.how.lease_time = milliseconds{1200};
@@ -407,7 +409,7 @@ void late_extensions(dice& d, plan& p) {
     p.people.extends = 100;
 }
 
-/// Makes a round trip take a large part of the lease. There are no other faults.
+/// Makes a round trip take a large part of the lease, without faults.
 void far_server(dice& d, plan& p) {
     p.how.lease_time = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     p.how.lease_longest = 2 * p.how.lease_time;

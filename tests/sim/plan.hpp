@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world of one seed: its programs, their actions, and the faults. Some worlds have one subject.
+// Plan of a simulation, drawn from its seed: the locks, the programs, their actions, and the
+// faults.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -12,56 +13,56 @@
 
 namespace holdfast::sim {
 
-/// Frequency of each action of the programs, in percent, and durations.
+/// Frequency of each action of the simulated programs, in percent, and lengths of time.
 struct habits {
     int recursive = 0;   ///< uses a recursive_mutex
-    int own_lease = 20;  ///< gives the lock object its own lease time
+    int own_lease = 20;  ///< creates a lock object with its own lease time
     int fixed = 0;       ///< asks for a lease that is not renewed
     int impatient = 0;   ///< makes only one attempt
-    int timed = 0;       ///< uses a timeout; percentage of the calls that may wait
+    int timed = 0;       ///< uses a timeout; in percent of the calls that may wait
     int cancels = 0;     ///< cancels an operation
     int drops = 0;       ///< destroys the lease instead of releasing it
-    int outlasts = 0;    ///< holds the lock for several lease times
-    int extends = 0;     ///< extends the lease; for each stage of a hold
-    int asks = 0;        ///< asks whether the lock is held and for how long; for each stage
-    int re_enters = 0;   ///< re-enters the lock; for each stage
-    int forces = 0;      ///< ends another caller's hold by force instead of taking the lock
-    int reacts = 0;      ///< in callbacks: releases when in danger, asks again when lost
+    int outlasts = 0;    ///< holds the lock for longer than its lease
+    int extends = 0;     ///< extends the lease; several times a hold
+    int asks = 0;        ///< asks whether the lock is held and for how long; several times a hold
+    int re_enters = 0;   ///< takes the lock again; several times a hold
+    int forces = 0;      ///< releases the lock of another caller by force
+    int reacts = 0;      ///< releases the lock when in danger, and asks again when it is lost
     int throws_away = 0; ///< destroys the lock object while it waits
     int blunders = 0;    ///< uses a handler that throws
-    /// re-enters a fixed lease in the way of a blocking lock(); the lease is then renewed
+    /// takes a lock with a fixed lease again without a lease time, so that it is renewed from then
+    /// on
     int renews = 0;
     int reads = 50;     ///< takes the read lock, if there is one
-    int upgrades = 0;   ///< takes the write lock in addition to a read hold; for each stage
-    int downgrades = 0; ///< continues as a reader; for each stage
+    int upgrades = 0;   ///< takes the write lock in addition to the read lock; several times a hold
+    int downgrades = 0; ///< changes a write lock to a read lock; several times a hold
     int amount = 3;     ///< maximum number of permits, and maximum count of a latch
     int drains = 0;     ///< takes all permits
     int adds = 0;       ///< adds or removes permits
-    int sets = 0;       ///< creates a counter, which may already exist
+    int sets = 0;       ///< sets a counter, which may exist already
     duration pause{};   ///< maximum pause between two actions
     duration holds{};   ///< maximum duration of a hold
     duration timeout{};
 };
 
-/// Faults of the server and of the programs, as the usual pause between two faults. Zero: the fault
-/// never happens.
+/// Usual pause between two faults of each kind. Zero: this fault never happens.
 struct mishaps {
     duration cuts{};
     duration cut_lasts{}; ///< maximum duration of a cut
     duration closes{};    ///< a program ends, and another program starts
     duration foreigners{};
-    bool rude_foreigners = false; ///< foreign clients take the lock away from its holder
+    bool rude_foreigners = false; ///< other programs take the lock away from its holder
     duration silences{};          ///< a connection dies silently
     duration silence_lasts{};
-    /// access to a name is denied for a while; other names stay allowed
+    /// a permission for one name is missing for a while
     duration missing_permissions{};
     duration strangers{};          ///< a JVM asks for a fair lock
-    duration server{};             ///< a fault of the server, from the list below
-    duration failovers{};          ///< failovers; they and the next fault need replicas
-    duration replicas{};           ///< a replica stops or falls behind
-    bool promotes_best = false;    ///< promote the replica with the most data
-    bool in_order = false;         ///< failovers on request, with all data on all replicas
-    bool comes_back_empty = false; ///< a restarted server has lost its data
+    duration server{};             ///< a fault of the server: see the fields below
+    duration failovers{};          ///< a failover; needs replicas
+    duration replicas{};           ///< a replica stops or falls behind; needs replicas
+    bool promotes_best = false;    ///< a failover promotes the replica with the most data
+    bool in_order = false;         ///< a failover is ordered, when all replicas have all data
+    bool comes_back_empty = false; ///< a restarted machine has lost its data
     bool promotes_empty = false;
     bool restarts = false;
     bool evicts = false;
@@ -69,8 +70,8 @@ struct mishaps {
     double rate = 1;
 };
 
-/// Number of visits after which an actor stops. Most actors make fewer than 100 visits before the
-/// safety phase ends. An actor makes thousands of visits only if each call fails at once.
+/// Number of locks that a simulated caller takes before it stops. Most take fewer than 100. Only a
+/// caller whose calls all fail at once would try thousands of times.
 constexpr int visits_max = 200;
 
 struct plan {
@@ -88,23 +89,23 @@ struct plan {
     fencing tokens = fencing::counted;
     bool shared = false; ///< whether the locks are read-write locks
     duration safety_phase{};
-    int fair = 0; ///< number of names with fair locks; they are the first names
+    int fair = 0; ///< number of names with fair locks; these are the first names
 };
 
 plan draw_plan(std::uint64_t seed);
-/// Makes all names locks, so that there are no counters.
+/// Removes all counters: all names become locks.
 void keep_locks_only(plan&);
-/// Removes all faults. A waiter then competes only with other waiters.
+/// Removes all faults, so that a waiter competes only with other waiters.
 void leave_in_peace(dice&, plan&);
 std::ostream& operator<<(std::ostream&, const plan&);
 
-// Worlds about one subject: combinations that a mixture of all faults would hardly ever produce.
+// Special plans (plots) with combinations that random faults would hardly ever produce.
 
-/// Changes the plan by chance. Most seeds stay the same, some get more of every event, and some get
-/// a plot. Returns whether the seed has a plot.
+/// By chance, leaves the plan as it is, makes all events more frequent, or makes it a special plan
+/// (plot). Returns whether it is a special plan.
 bool draw_more(dice, plan&);
 
-/// Chooses the kind of lock for each name.
+/// Draws the kind of lock for each name.
 void draw_families(dice, plan&);
 
 } // namespace holdfast::sim

@@ -8,9 +8,9 @@
 namespace holdfast::sim {
 namespace {
 
-// Worlds of locks in which a hold lasts as long as a session, which is much shorter than the
-// leases, or longer. A request that is too late must be recognized, and no request may have its
-// effect twice. While the client lives, only a release ends a hold on the server.
+// Simulations in which a hold lasts as long as its client's session, as on ZooKeeper. Leases are
+// longer or shorter than the session timeout. While the client lives, only a release ends its hold
+// on the server.
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr std::uint64_t plans_by_session = 0x73657373, permits_by_session = 0x7065726d;
 constexpr duration session_least = milliseconds{500};
 
-/// Makes leases of many lengths that are not renewed. Other holds keep the session alive.
+/// Uses leases of many lengths that are not renewed, while other holds keep the session alive.
 void draw_fixed(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -29,8 +29,8 @@ void draw_fixed(dice& d, plan& p) {
     p.names = std::max(p.names, 2);
 }
 
-/// Denies access to a name for some time. The lock of this name cannot be released then, and the
-/// locks of other names keep the session alive.
+/// Denies access to a name for some time. Its lock cannot be released then, and the locks of other
+/// names keep the session alive.
 void draw_denied(dice& d, plan& p) {
     draw_fixed(d, p);
     p.fate.missing_permissions = seconds{d.between(1, 4)};
@@ -40,8 +40,8 @@ void draw_denied(dice& d, plan& p) {
     p.actors = 3;
 }
 
-/// Makes many actors take one lock for a short time each. Some actors ask for a long lease, others
-/// for a short lease.
+/// Makes many callers take one lock for a short time each, some with a long lease and some with a
+/// short lease.
 void draw_heirs(dice& d, plan& p) {
     p.usual = {.latency = d.one_of<duration>({milliseconds{2}, milliseconds{20}})};
     p.fate = {};
@@ -52,7 +52,7 @@ void draw_heirs(dice& d, plan& p) {
     p.names = 1;
 }
 
-/// Makes the names semaphores with held permits.
+/// Makes all names semaphores with leased permits.
 void draw_permits(dice d, plan& p) {
     p.shared = false;
     p.how.fair = p.fair = 0;
@@ -81,7 +81,7 @@ plan draw_by_session(std::uint64_t seed) {
     else if (kind < 55)
         draw_heirs(d, p);
     keep_locks_only(p);
-    if (dice more{seed ^ permits_by_session}; more.percent(20)) // a later feature
+    if (dice more{seed ^ permits_by_session}; more.percent(20)) // own dice, for a newer feature
         draw_permits(more, p);
     p.usual.doubled = 0;
     p.fate.steps = false;
@@ -94,8 +94,8 @@ plan draw_by_session(std::uint64_t seed) {
 
 namespace {
 
-// Worlds with replicas, with few other faults of the server, and with leases that are short
-// compared with a failover.
+// Simulations with replicas and failovers, few other faults, and leases that are shorter than a
+// failover takes.
 
 constexpr std::uint64_t other_plans = 0x7265706c;
 
@@ -130,7 +130,7 @@ void draw_fate(dice& d, plan& p) {
         p.usual.slowness = p.how.command_timeout * d.between(1, 2);
         p.usual.answer_lost = d.one_of({0, 10});
     }
-    // The plot may have drawn a latency that is too long for this lease.
+    // A special plan may have set a latency that is too long for this lease.
     p.usual.latency = std::min(p.usual.latency, p.how.lease_time / 5);
     m.failovers = d.one_of<duration>({milliseconds{1500}, seconds{3}, seconds{6}});
     m.promotes_best = d.percent(40);
@@ -138,7 +138,7 @@ void draw_fate(dice& d, plan& p) {
     p.fate = m;
 }
 
-/// Draws the numbers of replicas that the locks require: no replicas, some, all, or different
+/// Draws how many replicas the lock objects of one name require: none, some, all, or different
 /// numbers.
 std::vector<unsigned> draw_numbers(dice& d, unsigned all) {
     const int kind = d.between(0, 99);
@@ -160,14 +160,14 @@ void draw_replicas(dice& d, plan& p) {
     of.is_told = d.percent(75);
     for (int name = 0; name < p.names; ++name)
         of.wants.push_back(draw_numbers(d, static_cast<unsigned>(of.count)));
-    // One percent of the shortest lease that is requested.
+    // One percent of the shortest requested lease.
     const duration agreed = p.how.lease_time / 400;
     of.clocks_agree = d.percent(75);
     const duration apart =
         of.clocks_agree ? agreed : d.one_of<duration>({milliseconds{200}, seconds{30}});
     for (int machine = 0; machine <= of.count; ++machine)
         of.clocks.push_back(d.between(duration{0}, apart));
-    // A replica that returns must not forget data that all replicas have confirmed.
+    // If all replicas must confirm a lock, a machine must not come back empty.
     const bool all_confirm = std::ranges::any_of(of.wants, [&](const auto& some) {
         return std::ranges::count(some, static_cast<unsigned>(of.count)) > 0;
     });
@@ -175,7 +175,8 @@ void draw_replicas(dice& d, plan& p) {
     p.fate.promotes_empty = !all_confirm;
 }
 
-/// Makes hand-overs frequent if callers require different numbers of replicas.
+/// By chance, makes local hand-overs frequent between callers that require different numbers of
+/// replicas.
 void draw_hands(dice& d, plan& p) {
     const auto is_mixed = [](const std::vector<unsigned>& some) { return some.size() > 1; };
     if (std::ranges::none_of(p.how.replicas.wants, is_mixed) || d.percent(30))
@@ -190,7 +191,8 @@ void draw_hands(dice& d, plan& p) {
     p.fate.closes = {};
 }
 
-/// Delays the first requests to the new primary. Its clock is far behind.
+/// Delays the first requests to each new primary, whose clock is far behind the clock of the old
+/// primary.
 void draw_late_looks(plan& p) {
     replication& of = p.how.replicas;
     for (int machine = 0; machine <= of.count; ++machine)
@@ -206,7 +208,7 @@ void draw_late_looks(plan& p) {
     p.fate = {.failovers = milliseconds{1500}, .promotes_empty = p.fate.promotes_empty};
 }
 
-/// Makes many callers wait for one lock during a failover. There are no other faults for a while.
+/// Makes many callers wait for one lock during a failover, without other faults.
 void draw_waiters(dice& d, plan& p) {
     p.how.lease_time = seconds{3};
     p.how.lease_longest = 2 * p.how.lease_time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws worlds of two kinds: worlds in which holds last as long as sessions, and worlds with
+// Draws the plans of two kinds of simulations: with holds that last as long as a session, and with
 // replicas.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace holdfast::sim {
 
-/// Draws a world with sessions: the server keeps holds as long as their client's session lives.
+/// Draws a plan in which the server keeps a hold as long as its client's session lives.
 plan draw_by_session(std::uint64_t seed);
 
-/// Draws a world with replicas and failovers.
+/// Draws a plan with replicas and failovers.
 plan draw_replicated(std::uint64_t seed);
 
 } // namespace holdfast::sim

@@ -65,8 +65,8 @@ private:
         check_all_done();
     }
 
-    /// Lets all actors of a client take locks at the same time, if the client allows enough
-    /// waiters.
+    /// Makes all callers of a client take each lock once: at the same time if the client allows so
+    /// many waiters, else one after the other.
     asio::awaitable<void> take_turns(int client) {
         for (actor& a : cast_) {
             if (a.client() != client)
@@ -106,9 +106,8 @@ private:
                                 "an end");
     }
 
-    /// Returns the time by which everything has ended. Until then outages have been noticed, and
-    /// leases of dead clients have expired even if the server's clock was set back. Every actor has
-    /// also had its turn.
+    /// Returns the time within which each caller must get its locks after the faults have ended.
+    /// Until then, leases of dead clients have expired, even if the server's clock was set back.
     duration bound() const {
         const rules& r = plan_.how;
         return 3 * (r.lease_longest + r.session_time) + world_.stepped_back() + 3 * r.poll_bound +
@@ -162,7 +161,7 @@ result play(const plan& p, std::ostream& out, telling_of what) {
     const bool failed = r.broken.has_value();
     if (what == telling_of::everything || (what == telling_of::failures && failed))
         tell(out, *w, p, what);
-    if (failed) { // leaked on purpose: operations that hang in the world cannot be destroyed
+    if (failed) { // leaked on purpose: the hanging operations cannot be destroyed
         (void)s.release();
         (void)w.release();
     }

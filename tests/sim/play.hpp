@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays one simulated world, from its seed to its end or to the first broken invariant.
+// Runs one simulation from its seed to its end, or to the first broken invariant.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -16,14 +16,14 @@ struct result {
     std::uint64_t seed = 0;
     std::uint64_t hash = 0; ///< hash of all events
     std::size_t events = 0;
-    std::set<std::string_view> seen{}; ///< kinds of the events that happened
+    std::set<std::string_view> seen{}; ///< kinds of events that happened
     std::optional<violation> broken{};
 };
 
 enum class telling_of { nothing, failures, everything };
 
-/// Plays one seed. Writes to `out`: after a failure the invariant, the command that repeats the
-/// seed, and the events.
+/// Runs the simulation of one seed. After a failure, writes to `out` the broken invariant, the
+/// events, and the command that repeats the run.
 result play(std::uint64_t seed, std::ostream& out, telling_of = telling_of::failures);
 result play(const plan&, std::ostream& out, telling_of);
 

@@ -109,8 +109,8 @@ void replica_set::trouble_ends() {
     trouble_at_ = world_.clock.now();
 }
 
-/// Ends all faults. Afterwards clients retry within a second after a failure. All requests that are
-/// in flight now have ended by then.
+/// Ends all faults. Their effects end later: when all requests in flight have ended, and a second
+/// later, when clients have retried.
 void replica_set::heal() {
     healed_ = true;
     troubles_ = 0;
@@ -169,8 +169,8 @@ std::optional<duration> replica_set::news_for(seat& place) {
     return after;
 }
 
-/// Stores the time at which a seat hears of the new primary. A program that ends and the next
-/// program have separate connections.
+/// Stores the time at which a place learns of the new primary. An ended program and its successor
+/// at this place learn of it separately; the later time counts.
 void replica_set::note_news(seat& place, std::optional<duration> after) const {
     const time_point now = world_.clock.now();
     const bool is_second = place.news.told_at == now && place.news.machine == announced_;
@@ -182,7 +182,7 @@ void replica_set::note_news(seat& place, std::optional<duration> after) const {
     place.news = {now, at, announced_};
 }
 
-/// Checks that a client sends nothing to the old primary after it has heard of the new primary.
+/// Checks that a client that knows of the new primary sends no request to the old primary.
 void replica_set::check_sent(const seat& place, std::size_t machine) {
     if (!place.news.at || world_.clock.now() <= *place.news.at ||
         static_cast<int>(machine) == place.news.machine)
@@ -193,9 +193,9 @@ void replica_set::check_sent(const seat& place, std::size_t machine) {
                         std::to_string(machine));
 }
 
-/// Returns whether exclusion is in doubt. An old primary that still runs grants and renews locks
-/// for clients that do not know of the failover. A client of the old primary believes in its lease
-/// until the lease ends.
+/// Returns whether two clients may believe that they hold the same lock. After a failover, the old
+/// primary may still grant and renew locks for clients that do not know of it, and their leases
+/// last for a while.
 bool replica_set::in_doubt() {
     if (!exists() || promotions_ == 0)
         return false;

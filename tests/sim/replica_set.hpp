@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines of a world's server with replicas: their faults, and what may be promised afterwards.
+// The machines of a simulated server with replicas: their faults, and what holdfast promises after
+// them.
 //
-// A lock that all replicas must confirm survives each failover, if the clocks of the machines
-// agree. This is always promised. Any other lock may be lost, and then two clients may believe in
-// it. This lasts as long as a client may use an old primary, plus one lease.
+// A lock that all replicas must confirm survives each failover if the clocks of the machines agree.
+// Any other lock may be lost, so that two clients believe that they hold it, until no client uses
+// the old primary and one lease has passed.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -20,25 +21,25 @@ namespace holdfast::sim {
 class world;
 struct seat;
 
-/// Times at which the connections of a seat hear of an announcement.
+/// When a client learns which machine is the new primary.
 struct heard_news {
     time_point told_at{};
-    /// time at which all have heard of it; empty if some never will
+    /// time at which all its connections know; empty if some never will
     std::optional<time_point> at{};
     int machine = 0;
 };
 
-/// Settings of the replicas in a world.
+/// Settings of the replicas in a simulation.
 struct replication {
-    /// number of machines besides the first primary; 0: no replicas
+    /// number of replicas; 0: the server has none
     int count = 0;
-    /// for each name: numbers of replicas that its locks may require
+    /// for each name, the numbers of replicas that its lock objects may require
     std::vector<std::vector<unsigned>> wants{};
-    duration lag{};                 ///< maximum replication lag, for each direction
-    std::vector<duration> clocks{}; ///< how much the clock of each machine is ahead
+    duration lag{};                 ///< maximum replication lag, in each direction
+    std::vector<duration> clocks{}; ///< by how much the clock of each machine is ahead
     /// whether the clocks differ less than the margin of the shortest lease
     bool clocks_agree = true;
-    bool is_told = true; ///< whether clients usually hear of a failover soon
+    bool is_told = true; ///< whether clients usually learn of a failover soon
 };
 
 class replica_set {
@@ -52,12 +53,12 @@ public:
     bool is_old_primary(int machine) const;
     bool stands_still(int machine) const;
     std::size_t listeners(int machine) const;
-    /// Returns the number of the last write of the primary that the machine has received. Empty: a
-    /// replica that needs a full copy.
+    /// Returns the number of the last write of the primary that the machine has received. Returns
+    /// nothing for a replica that needs a full copy.
     std::optional<std::uint64_t> received(int machine) const;
     bool is_empty(int machine) const { return empty_[index(machine)] && !received(machine); }
 
-    // Functions that make faults of the machines.
+    // Functions that cause faults.
     void promote(int machine);
     void announce(int machine);
     void demote(int machine);
@@ -66,9 +67,9 @@ public:
     void cut(int machine);
     void slow_down(int machine, duration lag);
     void restart_empty(int machine);
-    void heal(); ///< ends all faults; they have no effect soon after
+    void heal(); ///< ends all faults; their effects end soon after
 
-    /// Guard for the time in which a client or a machine is in trouble.
+    /// Guard object that marks the time of a fault of a client or machine.
     class trouble {
     public:
         explicit trouble(replica_set& of)
@@ -82,34 +83,35 @@ public:
         replica_set& of_;
     };
 
-    /// Returns the delay until a client hears of the primary that was just announced.
+    /// Returns the delay until a client learns of the primary that was just announced. Empty: it
+    /// never does.
     std::optional<duration> news_for(seat&);
     void all_hear_at_once() { all_hear_ = true; }
-    /// a scenario may set this delay; if empty, the dice choose
+    /// set by a scenario to choose this delay; if empty, the delay is random
     std::function<std::optional<duration>(const seat&)> news_of;
 
-    /// Returns whether a hold may be lost now or was lost earlier although a client believes in it.
-    /// This is only about holds that not all replicas confirmed.
+    /// Returns whether a client may believe in a hold that a failover has lost, because not all
+    /// replicas had confirmed it.
     bool in_doubt();
-    bool survives(const claim&) const; ///< whether all replicas had to confirm the claim
-    /// Returns whether the server may still show a released lock. The new primary may not have
+    bool survives(const claim&) const; ///< returns whether all replicas had to confirm the lease
+    /// Returns whether the server may show a lock that was released: a new primary may not have
     /// received the release.
     bool may_show_ghosts() const;
-    bool is_there(const seat&) const; ///< whether the seat uses the primary
+    bool is_there(const seat&) const; ///< returns whether the client uses the current primary
     duration clocks_apart() const;
-    /// Returns the time since which the primary runs without a stop. Returns now if the primary is
-    /// stopped.
+    /// Returns the last time at which the primary was stopped: now, if it still is.
     time_point primary_stood_still() const;
-    bool all_survive(int name) const; ///< whether every hold of this name survives
+    bool all_survive(int name) const; ///< returns whether every hold of this name survives a
+                                      ///< failover
     int promotions() const { return promotions_; }
     time_point last_promotion() const { return promoted_at_; }
-    /// Returns the last time at which a client did not use the primary or a replica had a fault.
-    /// Returns now while such trouble lasts.
+    /// Returns the last time at which a client did not use the primary, or a replica had a fault:
+    /// now, if this still lasts.
     time_point last_trouble() const;
     /// Returns the longest time for which a reply waits for replicas.
     duration longest_confirmation() const;
 
-    /// Called when the seat has sent a request to this machine.
+    /// Called when a client has sent a request to this machine.
     void check_sent(const seat&, std::size_t machine);
 
 private:
@@ -125,8 +127,8 @@ private:
     int promotions_ = 0;
     int troubles_ = 0;
     bool all_hear_ = false;
-    bool came_back_empty_ = false; ///< whether a primary restarted without data
-    std::vector<bool> empty_;      ///< machines that restarted without data
+    bool came_back_empty_ = false; ///< whether a primary was restarted without data
+    std::vector<bool> empty_;      ///< which machines were restarted without data
     time_point promoted_at_{};
     time_point primary_stood_{};
     bool healed_ = false;

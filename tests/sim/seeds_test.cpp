@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays a fixed number of random worlds; `./dev sim` plays more. HOLDFAST_SEED sets the first seed.
+// Runs a fixed number of random simulations, one per seed (`./dev sim` runs more). HOLDFAST_SEED
+// sets the first seed.
 #include "sim/checkers/exclusion.hpp"
 #include "sim/several/staging.hpp"
 #include "support/source_tree.hpp"
@@ -32,7 +33,7 @@ std::uint64_t first_seed() {
     return wish ? std::strtoull(wish, nullptr, 0) : 1;
 }
 
-/// Plays one seed. A failure prints all information about the seed.
+/// Runs the simulation of one seed. A failure prints its events.
 result play_and_check(std::uint64_t seed, repertoire of = repertoire::single) {
     std::ostringstream told;
     const result r = play(of, seed, told);
@@ -50,7 +51,7 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
     }
     if (!enough_for_rare_things)
         return;
-    // Each of these events must happen in some seed. Otherwise the worlds are too harmless to prove
+    // Each of these events must happen in some seed, or the simulations are too harmless to prove
     // anything.
     for (const std::string_view rare :
          {"is cancelled",
@@ -95,8 +96,8 @@ TEST(Seeds, KeepEveryInvariantAndRareThingsHappen) {
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
 }
 
-/// Plays the first seeds of worlds with several servers, and returns their events. Returns an empty
-/// set if a seed failed.
+/// Runs the first seeds of simulations with several servers. Returns the kinds of their events, or
+/// an empty set if a seed failed.
 std::set<std::string_view> play_several(repertoire of) {
     std::set<std::string_view> seen;
     for (std::uint64_t i = 0; i < seeds_of_several; ++i) {
@@ -144,8 +145,8 @@ TEST(Seeds, OfReplicasKeepEveryInvariantAndRareThingsHappen) {
           "outcome_unknown", "lease_lost", "hears that it has lost the lock",
           "reports: a renewal of owner {} failed"})
         EXPECT_TRUE(seen.contains(rare)) << "never happened: " << rare;
-    // A double belief must happen in some seeds, if not all replicas are required. (If all replicas
-    // are required, a double belief breaks an invariant.)
+    // In some seeds, two clients must believe that they hold a lock that not all replicas had to
+    // confirm. (For other locks, this would break an invariant.)
     EXPECT_TRUE(seen.contains(two_believe)) << "no failover lost anything";
 }
 

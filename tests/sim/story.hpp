@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixture of the scenarios: Alice and Bob, one server, no faults. All invariants are checked
-// throughout, and at the end nothing may be left.
+// Fixture of the scenarios: Alice and Bob, one server, no random faults. The checkers run at each
+// step, and no lock may be left at the end.
 #pragma once
 
 #include "sim/fortune.hpp"
@@ -53,8 +53,8 @@ protected:
     asio::awaitable<void> sleep(duration d) { return w.sleep(d); }
     asio::awaitable<void> until(duration since_start) { return w.sleep(since_start - w.elapsed()); }
 
-    /// Plays the scenes at the same time until nothing happens any more. An hour of simulated time
-    /// is enough.
+    /// Runs the scenes at the same time, for an hour of simulated time. Nothing happens any more
+    /// then.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (w.play(scenes()), ...);

@@ -142,7 +142,7 @@ const char* reported(event_kind kind) {
     }
 }
 
-/// Returns the first number in the request: an owner's number or the request's own number.
+/// Returns a number that identifies the request in the trace: its own number, or its owner's.
 std::int64_t number_of(const memory::request& r) {
     const memory::sent_request& sent = details_of(r);
     const std::uint64_t number = sent.counted       ? sent.counted->request.number

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a simulated world as lines of text, and the functions that write requests and reports.
+// Trace of a simulation: its events as lines of text.
 #pragma once
 
 #include "support/clocks.hpp"
@@ -17,10 +17,10 @@
 
 namespace holdfast::sim {
 
-// Events of a simulated world. A line is cheap to write, because most worlds have no failure, and
-// readable.
+// Trace of a simulation. Adding a line is cheap, because most traces are never printed.
 
-/// Subject of a line in the trace. Clients, actors, names and servers have numbers; -1 means none.
+/// Who a line of the trace is about: numbers of a client, a caller in it, a lock and a server; -1
+/// means none.
 struct subject {
     int client = -1;
     int actor = -1;
@@ -33,23 +33,23 @@ public:
     explicit trace(const sim_clock& time)
         : time_{time} {}
 
-    /// Adds a line. `what` is a string literal; `a` and `b` replace its `{}`.
+    /// Adds a line. `what` must be a string literal; `a` and `b` replace its `{}`.
     void note(subject who, const char* what, std::int64_t a = 0, std::int64_t b = 0);
     void note(subject who, const char* what, duration a, duration b = {}) {
         note(who, what, a.count(), b.count());
     }
 
-    /// Returns the hash of all lines and their times. Two equal runs have equal hashes.
+    /// Returns the hash of all lines and their times, to compare two runs.
     std::uint64_t hash() const;
     std::size_t size() const { return lines_.size(); }
 
-    /// Returns all different texts `what` of the lines.
+    /// Returns the different texts `what` of all lines.
     std::set<std::string_view> kinds() const;
 
-    /// Prints the lines about the name with this number, and the lines without a name. Prints all
-    /// lines if the number is negative.
+    /// Prints the lines about the lock with this number, and those about no lock. Prints all lines
+    /// if the number is negative.
     void print(std::ostream&, int only_name) const;
-    /// Prints only the last of the lines that `print` would print.
+    /// Prints the last `lines` lines that `print` would print.
     void print_end(std::ostream&, int only_name, std::size_t lines) const;
 
 private:
@@ -67,11 +67,11 @@ private:
     std::vector<line> lines_;
 };
 
-// Writes requests, holders and the clients' reports as lines of a trace.
+// Functions that add requests, holders and the clients' events to a trace.
 
 struct sighting;
 
-/// Observer that writes the reports of a client to the trace.
+/// Observer that adds the events of a client to the trace.
 class telling final : public observer {
 public:
     telling(trace& log, int client, std::function<void(const event&)> heard)
@@ -86,8 +86,7 @@ private:
     std::function<void(const event&)> heard_;
 };
 
-/// Writes a request to the trace. `from` is the client. If there are several servers, `from` also
-/// contains the server of the request.
+/// Adds a request to the trace. `from` is its client and, if there are several servers, its server.
 void tell_of_request(trace&, subject from, const memory::request&, const memory::fate&,
                      bool troubled);
 void tell_of_holder(trace&, subject lock, int client, const sighting&);

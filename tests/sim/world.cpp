@@ -13,7 +13,7 @@
 
 namespace holdfast::sim {
 
-/// Clock rates may differ by this factor without harm; holdfast promises that.
+/// Factor by which the speeds of two clocks may differ. holdfast promises to tolerate it.
 constexpr double rate_promised = 1.01;
 
 void act_if_due(std::vector<delayed>& all, std::size_t step) {
@@ -92,7 +92,7 @@ memory::way world::way_of(seat& place) {
 
 void world::heard(seat& place, int generation, const event& e) {
     if (e.kind == event_kind::moved)
-        // counts also between the end of one program and the start of the next
+        // also between the end of a program and the start of the next
         place.moved_at = clock.now();
     if (e.kind == event_kind::moved && generation == place.of_program) {
         place.asks.assign(e.name, e.name_size);
@@ -135,7 +135,7 @@ void world::run_until(time_point end) {
         do {
             while (!verdict_ && step())
                 after_step();
-            // also runs everything that is due now
+            // also runs the alarms of this moment
         } while (!verdict_ && clock.jump_to_next(clock.now()));
         at_rest();
     } while (!verdict_ && clock.jump_to_next(end));
@@ -143,7 +143,7 @@ void world::run_until(time_point end) {
         clock.run_until(end);
 }
 
-/// Runs a step in the way of a program that catches the exceptions of its handlers and continues.
+/// Runs one step, as a program does that catches the exceptions of its handlers and continues.
 bool world::step() {
     try {
         return clock.step();
@@ -219,7 +219,7 @@ void world::look_at_server() {
     }
 }
 
-/// Returns the holders of permits. The request of a permit tells the owner of the permit.
+/// Returns the holders of permits. The owner of a permit is known from the request for it.
 sighting world::look_at_permits(int name) const {
     sighting now;
     now.permits = primary_state(server)->permits_held(name_of(name));
@@ -256,8 +256,7 @@ std::int64_t world::available(int name) const {
 
 namespace {
 
-/// Returns whether the request may give away permits while another client still believes that it
-/// has them.
+/// Returns whether the request may free permits that another client believes to hold.
 bool takes_permits_away(const memory::request& r) {
     const counter_change* const changed = details_of(r).changed;
     return changed && changed->kind == counter_kind::permits &&
@@ -278,7 +277,7 @@ void world::sent(seat& place, const memory::request& r, const memory::fate& f) {
     const bool takes_away = r.what == memory::verb::force || takes_permits_away(r);
     if (takes_away && !f.refused && !f.request_lost)
         in_doubt(number_of(r.name), f.request_delay + f.executed_again.value_or(duration{}));
-    // the effect is that of a client that came and died
+    // the second copy acts as a client that came and died
     somebody_died_ = somebody_died_ || f.executed_again;
     checks_->sent(place, r, f);
 }
@@ -301,8 +300,8 @@ bool world::promised(const claim& c) {
     return exclusion_promised(c.who.name) && (!replicas.in_doubt() || replicas.survives(c));
 }
 
-/// Returns whether tokens must grow. If not all replicas confirm a token, two machines may grant
-/// the same token.
+/// Returns whether tokens must grow. After a failover, a primary may repeat tokens that its replica
+/// did not have to confirm.
 bool world::tokens_promised(int name) const {
     const bool survive = replicas.promotions() == 0 || replicas.all_survive(name);
     return clock.now() > tokens_doubted_until_ && survive;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated world: a server, clients of the production library, one clock, one thread, one seed.
-// The checkers run between any two steps.
+// Simulation: a simulated server, real clients of the library, one clock, one thread, one seed. The
+// checkers run between any two steps.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -40,9 +40,9 @@ struct count_record;
 
 namespace holdfast::sim {
 
-/// Executor that runs handlers on one io_context and keeps services in a second context, which
-/// never runs. A client makes sockets and resolvers on its executor. With a single context, the
-/// io_context would ask the kernel for their events before each handler.
+/// Executor that runs handlers on one io_context, and has its services (sockets, resolvers) in a
+/// second one, which never runs. With sockets in the same io_context, it would ask the kernel for
+/// events before each handler.
 template <typename Executor>
 class executor_with_services_apart {
     template <typename Property>
@@ -84,18 +84,18 @@ inline asio::any_io_executor client_executor(asio::io_context& runs, asio::io_co
 
 class inspection;
 
-/// Function that runs after a number of steps of a world.
+/// Function to call after a number of steps of the simulation.
 struct delayed {
     std::size_t step;
     std::function<void()> act;
 };
-/// Runs the functions whose step has come, and removes them.
+/// Calls the functions whose step has come, and removes them.
 void act_if_due(std::vector<delayed>&, std::size_t step);
 
-/// Limits and settings of a world.
+/// Settings of a simulation.
 struct rules {
     duration lease_time{6000};
-    /// longest lease that any client requests, including foreign clients
+    /// longest lease that any client or other program requests
     duration lease_longest{6000};
     duration command_timeout{1000};
     duration poll_bound{2000};
@@ -106,40 +106,42 @@ struct rules {
     bool release_on_close = false;
     std::size_t waiters_max = 1'000'000;
     holdfast::hand_off hand_off{};
-    int fair = 0;                   ///< number of names with fair locks; they are the first names
+    int fair = 0;                   ///< number of names with fair locks; these are the first names
     std::vector<lock_kind> kinds{}; ///< kind of lock of the other names; empty: all are plain
     /// kind of counter of each name; empty: the name is a lock
     std::vector<std::optional<counter_kind>> counters{};
     replication replicas{};  ///< replicas of the server
-    duration session_time{}; ///< session timeout of each client; zero: holds have their own leases
+    duration session_time{}; ///< session timeout of each client; zero: holds do not depend on a
+                             ///< session
 
     bool by_session() const { return session_time > duration{}; }
-    /// Returns the lease that the server grants for a requested lease.
+    /// Returns the lease that a caller gets for a requested lease.
     duration given_for(duration lease) const {
         return by_session() ? std::min(lease, session_time) : lease;
     }
 
-    /// Returns the kind of the counter with this name. Empty: the name is a lock.
+    /// Returns the kind of the counter with this name, or nothing if the name is a lock.
     std::optional<counter_kind> counts(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return place < counters.size() ? counters[place] : std::nullopt;
     }
 
-    /// Returns the smallest value that the library allows.
+    /// Returns the smallest `waiter_timeout` that the library allows: how long an entry in a queue
+    /// lasts.
     duration waiter_timeout() const {
         return poll_bound + unavailable_timeout + 2 * command_timeout;
     }
     duration stranger_waits() const { return 2 * lease_time; }
     bool is_fair(int name) const { return name < fair; }
-    /// Returns whether other programs use the lock too. These programs send no notifications.
+    /// Returns whether it is a token lock, which other programs release without a notification.
     bool is_token(int name) const {
         const auto place = static_cast<std::size_t>(name);
         return !is_fair(name) && place < kinds.size() && kinds[place] == lock_kind::token;
     }
 };
 
-/// Place for a client program, with its connection to the server (`seat`). A program may end, and
-/// the next program in the seat knows nothing of it.
+/// Place for a simulated program, with its connection to the server. When a program has ended, a
+/// new one can start in the same place.
 struct seat {
     seat(int n, dice d, network w)
         : number{n}
@@ -149,10 +151,10 @@ struct seat {
     dice random;
     network net;
     std::unique_ptr<client> program;
-    int generation = 0;    ///< number that grows when a program begins to close
+    int generation = 0;    ///< counts the closed programs: grows when a program begins to close
     int of_program = 0;    ///< generation of the current program
-    heard_news news{};     ///< news of the primary that was announced last
-    std::string asks{};    ///< server that the program uses, as it has reported
+    heard_news news{};     ///< when this place learns of the last new primary
+    std::string asks{};    ///< server that the program uses, by its own report
     time_point moved_at{}; ///< time at which the program moved to this server
 };
 
@@ -162,19 +164,20 @@ struct violation {
     int name; ///< number of the lock, or -1
 };
 
-/// Holders of a lock that the server shows.
+/// Holders of a lock on the server.
 struct sighting {
     std::string owner{}; ///< owner, or the first of several owners; empty: the lock is free
     duration remaining{};
-    /// all owners that share the lock, and the writer among them
+    /// all owners, if several share the lock
     std::vector<std::string> owners{};
-    bool written = false; ///< whether a holder excludes all others
+    bool written = false; ///< whether it is held to write, or alone
 
     std::map<std::string, duration> permits{}; ///< remaining lease of each permit, by id
 
     bool shows_nobody() const { return owner.empty() && permits.empty(); }
 
-    /// Returns whether the server shows the whole claim. A claim may have several permits.
+    /// Returns whether the server shows the lease. If it is a lease of permits, all of them must be
+    /// there.
     bool shows(const claim& c) const {
         if (c.permits.empty())
             return shows(c.owner);
@@ -193,11 +196,10 @@ struct sighting {
 };
 
 sighting sighting_of(holding);
-/// Brings the sighting up to date if only time has passed since it was made. Returns false if the
+/// Brings the remaining time up to date. Returns false if more than time has changed, so that the
 /// lock must be read anew.
 bool is_still(sighting&, const memory::server_state&, const lock_name&);
-/// Returns the lock with this name. Returns an empty result if the lock is free or the name is not
-/// a lock.
+/// Returns the held lock with this name. Returns nothing if it is free or not a lock.
 std::optional<holding> lock_at(const memory::server&, const lock_name&);
 
 class world {
@@ -207,22 +209,22 @@ public:
     ~world();
 
     asio::io_context services; ///< never runs; see client_executor()
-    /// Only one thread uses it, so it need not lock its mutexes.
+    /// Without mutexes, because only one thread uses it.
     asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     memory::server server{clock};
     const rules how;
     dice chance;
     bool shares = false; ///< whether the locks are read-write locks
-    dice further;        ///< dice for later features, so that old seeds keep their meaning
+    dice further;        ///< dice for newer features, so that old seeds keep their meaning
     trace log{clock};
     ledger books;
     std::deque<seat> seats;
     replica_set replicas;
 
     seat& add_seat(weather = {});
-    void start_program(seat&); ///< starts a new client in this seat
-    void close_began(seat&);   ///< called when a program is told to close or is destroyed
+    void start_program(seat&); ///< starts a new client in this place
+    void close_began(seat&);   ///< called when a client begins to close or is destroyed
 
     void play(asio::awaitable<void> story);
     asio::awaitable<void> sleep(duration);
@@ -230,61 +232,59 @@ public:
 
     // Runs until this time or until the first violation.
     void run_until(time_point);
-    /// Exception for a user's handler. `about_to_throw` makes and counts it.
+    /// Exception that a user's handler throws. `about_to_throw` makes and counts it.
     struct blunder;
     blunder about_to_throw(subject);
-    /// whether every thrown exception has come out of the executor
+    /// whether each of these exceptions has left the executor
     bool all_came_out() const { return thrown_ == came_out_; }
 
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // Functions that make faults of the server. After some faults exclusion is not promised for a
-    // while.
+    // Functions that cause faults of the server. After some of them, two clients may hold a lock
+    // for a while.
     void step_clock(duration);
     void set_rate(double);
     void restart_empty();
     void evict(int name);
     void occupy(int name, duration lease, lock_kind = lock_kind::plain);
     void vacate(int name);
-    /// Changes a counter as a foreign client.
+    /// Changes a counter as another program.
     void count(int name, counter_verb, std::int64_t amount = 0);
-    void take_permit(int name, duration lease); ///< takes a permit as a foreign client
-    /// Returns the value of a counter. For permits it is the number of all permits, held and free.
+    void take_permit(int name, duration lease); ///< takes a permit as another program
+    /// Returns the value of a counter; for permits, the number of held and free permits.
     std::optional<std::int64_t> counter(int name) const;
-    /// number of free permits; for a latch, the remaining count
+    /// returns the number of free permits; for a latch, the remaining count
     std::int64_t available(int name) const;
-    /// Returns whether each client has a rate of its own. The total number of free permits is then
+    /// Returns whether each client has its own rate, so that the total number of free permits is
     /// unknown.
     bool is_drawn_by_each(int name) const;
     bool is_set(int name) const; ///< whether the rate limiter exists now
-    /// Returns the time at which the limiter was last set or deleted. A client may have found no
-    /// limiter before that.
+    /// Returns when the rate limiter was last set or deleted. Until then, a client may have found
+    /// none.
     time_point set_since(int name) const { return set_since_[static_cast<std::size_t>(name)]; }
-    // Plays a JVM that asks for a fair lock. Returns true if the JVM has the lock.
+    // Acts as a JVM with Redisson that asks for a fair lock. Returns whether the JVM has the lock.
     bool stranger_looks(int name, const std::string& owner, duration wait);
     void stranger_releases(int name, const std::string& owner);
     void stranger_gives_up(int name, const std::string& owner, duration wait);
-    /// Queue of a fair lock as the server shows it.
+    /// Queue of a fair lock on the server.
     struct shown_queue {
         std::vector<std::string> owners{}; ///< the next waiter first
-        std::uint64_t version = 0;         ///< number that grows when the owners change
+        std::uint64_t version = 0;         ///< grows when the owners change
     };
     /// Returns the queue of a fair lock. The reference is valid as long as the world.
     const shown_queue& queue_of(int name) const;
     const std::vector<std::string>& waiting(int name) const { return queue_of(name).owners; }
-    /// waiting holdfast clients with a position that has not expired
+    /// returns the waiting holdfast clients whose entries have not expired
     std::vector<std::string> counting(int name) const;
-    /// State of the server (`server_stamp`). While the stamp is the same, holders and queues have
-    /// not changed.
+    /// Version of the server's state. While it is the same, holders and queues have not changed.
     struct server_stamp {
         const void* machine = nullptr;
         std::uint64_t changes = 0;
         std::uint64_t clock_changes = 0;
         time_point now{};
         bool operator==(const server_stamp&) const = default;
-        /// Returns whether at most time has passed between the two stamps. Time ends holds, and
-        /// begins none.
+        /// Returns whether only time has passed. Then holds may have ended, but none has begun.
         bool is_same_state(server_stamp other) const {
             other.now = now;
             return *this == other;
@@ -293,8 +293,8 @@ public:
     server_stamp stamp() const;
     /// Returns `to_string(owner)`. The text is valid until the next call for another owner.
     const std::string& text_of(const owner_id& owner) const;
-    std::string holder(int name) const; ///< current holder; empty: the lock is free
-    /// Returns whether a dead waiter may be in a queue.
+    std::string holder(int name) const; ///< returns the current holder; empty: the lock is free
+    /// Returns whether the entry of a dead waiter may be in a queue.
     bool anybody_may_be_dead() const;
     bool jvms_came() const { return jvms_came_; } ///< whether JVMs have joined a queue
 
@@ -305,9 +305,9 @@ public:
         return all.at(static_cast<std::size_t>(number));
     }
     static int number_of(std::string_view name) { return name.back() - '0'; }
-    int client_of(const std::string& owner) const; ///< number of the client; -1: a foreign client
-    /// Returns the owner that requested this permit. Returns an empty text if the permit is not
-    /// ours.
+    int client_of(const std::string& owner) const; ///< returns the number of the client; -1:
+                                                   ///< another program
+    /// Returns the owner that requested this permit, or an empty text if another program did.
     std::string lease_of(const std::string& permit) const {
         const auto known = lease_of_permit_.find(permit);
         return known == lease_of_permit_.end() ? std::string{} : known->second;
@@ -316,13 +316,12 @@ public:
     const sighting& seen(int name) const { return sightings_[static_cast<std::size_t>(name)]; }
     double rate() const { return rate_; }
     bool exclusion_promised(int name) const;
-    /// Returns whether the server must show the claim while its client believes in it.
+    /// Returns whether the server must show the lease while its client believes in it.
     bool promised(const claim&);
-    /// Returns whether tokens must grow. The server must count them, and it must not have lost its
-    /// counter since a client got a token.
+    /// Returns whether tokens must grow: the server has not lost its counter of tokens.
     bool tokens_promised(int name) const;
-    /// Notes a failover. Afterwards the server may have forgotten unconfirmed data, and may show
-    /// waiters that are gone.
+    /// Notes a failover: the server may have forgotten unconfirmed data, and may show waiters that
+    /// are gone.
     void fails_over() { somebody_died_ = true, faithful_ = false; }
     /// whether the server has lost no data and has a right clock
     bool server_is_faithful() const { return faithful_; }
@@ -356,10 +355,10 @@ private:
         std::uint64_t changes = 0;
         shown_queue shown{};
     };
-    mutable std::vector<read_queue> queues_; ///< queue of each fair lock at the last look
+    mutable std::vector<read_queue> queues_; ///< each fair lock's queue, as last read
     std::vector<time_point> doubt_until_;
     time_point tokens_doubted_until_{};
-    by_text<int> identities_;              ///< number of the seat, by identity of the program
+    by_text<int> identities_;              ///< number of the place, by identity of the client
     by_text<std::string> lease_of_permit_; ///< owner of each permit, by permit id
     /// time of the last set or deletion of each rate limiter, by name
     std::vector<time_point> set_since_;
@@ -383,7 +382,7 @@ private:
     std::unique_ptr<inspection> checks_;
 };
 
-/// Exception of a type that the library itself catches in other places.
+/// Its base class is a type that the library itself catches in other places.
 struct world::blunder : boost::system::system_error {
     blunder();
 };

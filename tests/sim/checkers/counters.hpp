@@ -21,8 +21,8 @@ struct count_record;
 
 namespace holdfast::sim {
 
-/// Checker: a semaphore does not give out more permits than it has. When a permit is newly leased,
-/// all held permits must fit. The number may be reduced later.
+/// Checker: a semaphore does not grant more permits than it has. (The number of permits may become
+/// smaller than the number of held permits only by a later change.)
 class capacity {
 public:
     explicit capacity(world& w)
@@ -41,7 +41,7 @@ public:
 private:
     using leases = std::map<std::string, duration>; // remaining lease of each permit
     struct semaphore {
-        std::int64_t most = 0; ///< greatest number of permits since the last check
+        std::int64_t most = 0; ///< greatest total number of permits since the last check
         leases held{};
         void saw(std::int64_t all) { most = std::max(most, all); }
     };
@@ -53,7 +53,7 @@ private:
         last.saw(all);
         const auto is_new = [&](const auto& each) { return !last.held.contains(each.first); };
         const auto count = static_cast<std::int64_t>(held.size());
-        // An expired permit is held again after the clock is stepped back.
+        // After a step back of the clock, an expired permit is held again.
         const bool grows = world_.stepped_back() == duration{} && std::ranges::any_of(held, is_new);
         if (grows && count > last.most)
             world_.violated("capacity", name,
@@ -69,16 +69,15 @@ private:
     std::map<int, semaphore> known_; ///< semaphore of each name
 };
 
-/// Checker: permits are neither created nor lost, whether they are leased or not. The value of a
-/// counter is the sum of its requests, each of which has its effect once. The effect of a program's
-/// requests is what its callers were told. The same holds for draws of a rate, except that they
-/// become free again by themselves (see `window`).
+/// Checker: no permits are created or lost. Each request changes the counter exactly once, and
+/// callers are told the change that the server has made. Draws from a rate limiter are checked,
+/// too, although they expire by themselves (see `window`).
 class conservation {
 public:
     explicit conservation(world&);
 
     void sent(const memory::request&, const memory::fate&);
-    /// called when the server has carried out the request
+    /// called when the server has executed the request
     void counted(int name, const memory::count_record&);
     void completed(const operation&, outcome);
     void look();
@@ -87,7 +86,7 @@ public:
     void at_peace();
 
 private:
-    /// Expected value of a counter. It is calculated from the requests.
+    /// Expected value of a counter, computed from all requests.
     struct number {
         std::optional<std::int64_t> value{};
         std::chrono::microseconds ends_at = std::chrono::microseconds::max();
@@ -96,21 +95,21 @@ private:
     struct request {
         std::chrono::microseconds at{}; ///< time of the request's first effect
         bool done = false;
-        /// attempt: its permits were returned, so it takes nothing any more
+        /// its permits were given back, so a late copy must take nothing
         bool given_back = false;
         bool moved = false;     ///< whether the request has changed the number
         bool copied = false;    ///< whether the attempt was sent twice
         bool unnoticed = false; ///< whether it took permits after it was sent twice
     };
-    /// Two sums for one program and one name: how much its requests have changed the number, and
-    /// how much its callers know that they have changed it.
+    /// Changes of one counter by one program: as the server made them, and as the callers were
+    /// told, at least and at most.
     struct account {
         std::int64_t at_server = 0;
         std::int64_t least = 0;
         std::int64_t most = 0;
-        /// Number of permits that attempts took after they arrived twice. The counter may have been
-        /// busy when the first copy arrived, and the caller may have given up before the second
-        /// copy arrived. The effect is the same as that of a client that took permits and died.
+        /// Permits taken by requests that arrived twice. If the first copy found too few, the
+        /// caller may have given up before the second copy took them. They are lost then, as if a
+        /// client had taken them and died.
         std::int64_t unnoticed = 0;
     };
 
@@ -120,7 +119,7 @@ private:
     void change(int name, const memory::count_record&);
     void draw(int name, const memory::count_record&);
     bool forgets(request&, const memory::count_record&);
-    /// whether the sums of this program can be checked
+    /// returns whether the sums of this program can be checked
     bool is_of_use(int name, const std::string& program) const;
     account& account_of(const std::string& program, int name) { return accounts_[{program, name}]; }
     std::pair<std::int64_t, std::int64_t> told(const operation&, outcome) const;
@@ -130,11 +129,12 @@ private:
     std::vector<number> numbers_; ///< expected value of each name
     std::map<std::string, request> requests_;
     std::map<std::pair<std::string, int>, account> accounts_;
-    std::set<std::string> doubted_; ///< programs with requests that the server has partly forgotten
+    std::set<std::string> doubted_; ///< programs with requests that the server may have executed
+                                    ///< twice
 };
 
-/// Checker: in any interval, no more is drawn from a rate limiter than its rate allows. The draws
-/// are counted here from the requests that the server has carried out, by the server's clock.
+/// Checker: in any interval, callers draw no more from a rate limiter than its rate allows. Counts
+/// the draws in the requests that the server has executed, by the server's clock.
 class window {
 public:
     explicit window(world& w)
@@ -147,7 +147,7 @@ public:
         if (r.taken)
             let_go(of, r.at);
         if (r.changed) {
-            if (r.granted && is_first(r)) // a refused request is not remembered
+            if (r.granted && is_first(r)) // the server does not remember a refused change
                 change(of, *r.changed, r.at);
         } else if (r.given_back) {
             forget(of.drawn[drawer(of, r.given_back->request)], r.given_back->request);
@@ -174,8 +174,8 @@ private:
         std::map<std::string, draws> drawn{};
     };
 
-    /// Returns whether the request is new for the server. A request is new again after the server
-    /// has forgotten it.
+    /// Returns whether the server does not know the request: it is new, or the server has forgotten
+    /// it.
     bool is_first(const memory::count_record& r) {
         constexpr std::chrono::microseconds remembered = std::chrono::minutes{1};
         const auto [known, is_new] = done_at_.try_emplace(to_string(r.changed->request), r.at);
@@ -190,7 +190,7 @@ private:
         std::erase_if(all, [&](const drawn& each) { return each.by == request; });
     }
 
-    /// Removes expired draws. An expired draw stays expired even if the clock is stepped back.
+    /// Removes expired draws. They stay expired after a step back of the clock.
     static void let_go(limiter& of, std::chrono::microseconds now) {
         for (auto& [who, all] : of.drawn)
             std::erase_if(all, [&](const drawn& each) { return each.at <= now - of.how.per; });
@@ -202,7 +202,7 @@ private:
         std::int64_t sum = want.amount;
         for (const drawn& each : all) {
             if (each.by == want.request)
-                return; // a repeated request whose draw counts already
+                return; // a repeated request; its draw is counted already
             sum += each.permits;
         }
         all.push_back({want.request, want.amount, r.at});
@@ -213,11 +213,11 @@ private:
                                 std::to_string(of.how.permits));
     }
 
-    /// Applies a change of the limiter. A new rate forgets all draws. Permits that are given back
-    /// are subtracted from the last draws.
+    /// Applies a change of the limiter: a new rate deletes all draws, and returned permits are
+    /// subtracted from the last draws.
     void change(limiter& of, const counter_change& what, std::chrono::microseconds now) {
         switch (what.verb) {
-        case counter_verb::set: // the draws that other clients made for themselves still count
+        case counter_verb::set: // draws of other clients from their own rates still count
             of.how = what.to;
             of.drawn.erase("");
             of.drawn.erase(drawer({.how = {.scope = rate::scope_of::per_client}}, what.request));
@@ -251,9 +251,8 @@ private:
     std::map<std::string, std::chrono::microseconds> done_at_{};
 };
 
-/// Checker: a waiter for a latch continues when the latch is open, and not before. When one waiter
-/// of a program continues, all waiters of that program that waited at the time of its check
-/// continue too.
+/// Checker: a waiter for a latch continues when the latch is open, and not before. When it
+/// continues, all waiters of its program continue that were waiting when it asked the server.
 class opening {
 public:
     explicit opening(world& w)
@@ -303,10 +302,10 @@ public:
 private:
     struct looks {
         time_point last{};
-        time_point before{};        ///< latest earlier time at which a check was sent
+        time_point before{};        ///< time at which the check before that was sent
         std::uint64_t request = 0;  ///< number of the last check
-        time_point by_another_at{}; ///< time at which a check with another number was sent
-        /// whether the check was in time; if false, the next request repeats it
+        time_point by_another_at{}; ///< last time at which another call than before sent a check
+        /// false if the check came too late, so that the next request repeats it
         bool seen = true;
     };
 
@@ -317,9 +316,9 @@ private:
             open_at_[static_cast<std::size_t>(name)] = world_.clock.now();
     }
 
-    /// Checks a call with the help of another call. If there was no delay, the latch was seen open
-    /// by the last check that was sent before now. A call that checks by itself waits for its own
-    /// reply. Therefore this applies only if exactly one call has checked during both calls.
+    /// Checks that a waiting call ends together with another call of its program that has ended
+    /// now. Without delays, the last check before now has seen the latch open. This holds only if
+    /// one call has made all checks: a call that checks by itself waits for its own reply.
     void check_with(const operation& first, const operation& other) {
         const int client = first.who.client;
         const bool stood_beside = other.what == deed::wait && other.who.client == client &&
@@ -349,8 +348,8 @@ private:
     std::vector<operation> let_through_;
 };
 
-/// Checker: a waiter for a counter is served. If there are permits for all waiters, if as much can
-/// be drawn as they want, or if the latch is open, their calls end soon.
+/// Checker: waiters for a counter do not starve. If there are enough permits for all of them, or
+/// the latch is open, their calls end soon.
 class served {
 public:
     explicit served(world& w)
@@ -395,9 +394,9 @@ private:
         }
     }
 
-    /// Returns the time in which a waiter must be served. When a latch opens, all waiters are
-    /// notified. When permits become free, the first waiters with fitting requests are notified. A
-    /// notified waiter that has just given up does not notify another waiter.
+    /// Returns the time within which a waiter must be served. If a latch opens and nothing goes
+    /// wrong, all waiters get a notification. Free permits notify only the first waiters, and one
+    /// that has just given up passes its notification to nobody. So the next waiter must poll.
     duration within(const network& net, const operation& o) const {
         const bool all_told = o.what == deed::wait && net.flawless() && world_.server_is_faithful();
         constexpr duration longest_pause{1000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkers of how operations and holds end, and of what the client reports about it.
+// Checkers of how operations and holds end, and of the events that the client reports about them.
 #pragma once
 
 #include "sim/world.hpp"
@@ -17,7 +17,8 @@
 
 namespace holdfast::sim {
 
-/// Checker: every operation ends exactly once, in time, and with an outcome that has a reason.
+/// Checker: every operation ends exactly once, in time, and with an error only if there is a reason
+/// for it.
 class endings {
 public:
     explicit endings(world& w)
@@ -64,7 +65,7 @@ private:
             return duration::max();
         case deed::unlock:
             return how.release_timeout + answer;
-        case deed::share: // more replicas may have to confirm the hold
+        case deed::share: // more replicas may have to confirm
             return world_.replicas.exists() ? answer + how.command_timeout : slack;
         case deed::extend: // an extension is sent at most three times
             return answer + 2 * how.command_timeout;
@@ -76,11 +77,11 @@ private:
         case deed::wait:
         case deed::upgrade:
         case deed::read_beside:
-            // If the server quickly answers "late", the attempt is sent once more.
+            // The attempt is sent once more if the server answers soon that it came too late.
             return o.timeout >= duration::max() / 2 ? duration::max()
                                                     : o.timeout + answer + how.command_timeout / 2;
         default:
-            // a change of a counter is sent in the same way as an attempt
+            // a change of a counter is repeated as an attempt is
             if (changes_counter(o.what))
                 return how.unavailable_timeout + answer + how.command_timeout / 2;
             return how.unavailable_timeout + answer;
@@ -109,7 +110,7 @@ private:
             [[fallthrough]];
         case outcome::outcome_unknown:
             if ((o.what == deed::extend || o.what == deed::share) && world_.replicas.exists())
-                return true; // if the hold is about to end, the call does not wait for replicas
+                return true; // just before the lease ends, the call does not wait for replicas
             return troubled && (!acquires(o.what) || took >= timeout_with_outage(o));
         case outcome::clock_unstable:
             return world_.clock_was_stepped() || world_.rate() != 1 ||
@@ -128,10 +129,10 @@ private:
         }
     }
 
-    /// Returns whether another call of this client waits for the same name, and may have got no
-    /// reply to its last request. A call that waits behind it does not know whether the lock is
-    /// busy. The other call repeats a failed request within `unavailable_timeout`. A call that was
-    /// cancelled counts until its last request has ended.
+    /// Returns whether the operation may be queued behind another call of its client that has got
+    /// no reply to its last request. Then it cannot know whether the lock is busy. The other call
+    /// repeats its request within `unavailable_timeout`. A cancelled call counts until its last
+    /// request has ended.
     bool waits_behind_failure(const operation& o) const {
         const auto& calls = world_.books.under_way();
         const seat& place = place_of(o);
@@ -148,8 +149,8 @@ private:
                 }));
     }
 
-    /// Returns whether the last request of a cancelled call of this client, for the same name, may
-    /// still have been under way when the operation began.
+    /// Returns whether a request of a cancelled call for the same lock may still have been in
+    /// flight when the operation began.
     bool is_behind_cancelled_call(const operation& o) const {
         const auto found = cancelled_at_.find({o.who.client, o.who.name});
         const duration answer =
@@ -157,13 +158,13 @@ private:
         return found != cancelled_at_.end() && found->second + answer >= o.started_at;
     }
 
-    /// Returns whether the wait may have ended before the reply to a request of an earlier call of
-    /// this client could arrive, although nothing is wrong.
+    /// Returns whether the timeout is shorter than a round trip, so that the wait may end before
+    /// any reply arrives.
     bool is_shorter_than_round_trip(const operation& o) const {
         return o.timeout > duration::zero() && o.timeout <= 2 * place_of(o).net.latency();
     }
 
-    /// Returns whether three grants in a row may have come later than their leases lasted. A wait
+    /// Returns whether three grants in a row may have arrived after the end of their leases. A wait
     /// then ends, although the store answers.
     bool grants_may_be_late(const operation& o, duration took) const {
         const duration term = world_.how.given_for(o.lease);
@@ -177,8 +178,7 @@ private:
                (world_.set_since(o.who.name) >= o.started_at || !world_.is_set(o.who.name));
     }
 
-    /// Returns whether the operation depends on another hold. The other hold may end during the
-    /// operation.
+    /// Returns whether the operation depends on another hold, which may end meanwhile.
     static bool stands_on_another(deed d) { return d == deed::upgrade || d == deed::read_beside; }
 
     std::size_t waiting_beside(const operation& o) const {
@@ -189,8 +189,8 @@ private:
         return static_cast<std::size_t>(waits) + over_just_now(o.who.client);
     }
 
-    // Called when a wait ended. A refusal because of too many waiters is reported a moment after
-    // the decision. Waits that ended in between are therefore counted too.
+    // Called when a wait has ended. Counts the waits that end at the same moment, because a refusal
+    // of too many waiters is reported a little later than it was decided.
     void wait_over(int client) {
         if (std::exchange(over_at_, world_.clock.now()) != world_.clock.now())
             over_.clear();
@@ -220,23 +220,23 @@ private:
     std::map<std::pair<int, int>, time_point> cancelled_at_;
 };
 
-/// Checker: a released hold stays released. It is not renewed or requested again, and its owner
-/// number is not used for a second acquisition. Before its release is sent, it may be handed over
-/// to another waiter of the same client. The hand-over must respect the budget for number and time.
-/// Enough of the lease must remain, but not far more than the new owner asked for.
+/// Checker: a released hold stays released. The client does not renew it or request it again, and
+/// uses its owner number for no other acquisition. Instead of a release, the client may hand the
+/// hold over to another waiter of its own. It must respect the limits of `hand_off`, and the
+/// remaining lease must fit the new owner's wish.
 class afterlife {
 public:
     explicit afterlife(world& w)
         : world_{w} {}
 
-    /// Called when the last lease on a hold ends; `c` has the owner. The client sends the release
-    /// request at this moment. It may still send an earlier request before the release.
+    /// Called when the last lease on a hold ends. At this moment the client may still send an
+    /// earlier request for it, before the release.
     void released(const claim& c) { of(c).unwanted_since = world_.clock.now(); }
 
     void shared(const claim& c) { of(c).unwanted_since.reset(); }
 
-    /// Called when an operation ends. If the operation was a re-entry, the hold was in use until
-    /// now, even if the re-entry failed.
+    /// Called when an operation ends. Until the end of a re-entry, its hold is in use, even if the
+    /// re-entry fails.
     void completed(const operation& o) {
         if (o.what == deed::share)
             share_ended_at_[o.who.client] = world_.clock.now();
@@ -262,7 +262,7 @@ public:
 private:
     struct life {
         std::string name{};
-        bool was_granted = false; ///< whether the owner knows that the lock was granted
+        bool was_granted = false; ///< whether the client has got the grant
         std::optional<time_point> unwanted_since{};
         time_point granted_at{};
         unsigned times_handed_on = 0;
@@ -275,7 +275,8 @@ private:
         return l;
     }
 
-    /// Called when a reader joins a hold. Readers may join as long as the hold may be handed over.
+    /// Called when a reader joins the hold of another reader of its client. Readers may join as
+    /// long as the hold may be handed over.
     void joined(const claim& c, life& l) {
         l.unwanted_since.reset();
         if (world_.clock.now() - l.granted_at >= world_.how.hand_off.within)
@@ -310,8 +311,8 @@ private:
         l.over = l.over || r.what == memory::verb::release;
     }
 
-    /// Returns whether a re-entry of this client waits for replicas. Also returns true if the wait
-    /// ended at this moment.
+    /// Returns whether a re-entry of this client waits for replicas, or has ended its wait at this
+    /// moment.
     bool may_be_shared_soon(const hold& h) const {
         if (!world_.replicas.exists())
             return false;
@@ -336,9 +337,9 @@ private:
     std::map<int, time_point> share_ended_at_; ///< end of the last re-entry of each client
 };
 
-/// Checker: the reports of a client to its observer add up. Each hold is acquired once and ends
-/// once, so a count of holds returns to zero. No event of a hold follows its loss. A hold that is
-/// handed over has ended, and is acquired again. A wait begins at most once, and ends if it began.
+/// Checker: the events that a client reports to its observer are consistent. Each hold is acquired
+/// once and ends once, and a hand-over counts as an end and a new acquisition. No event of a hold
+/// follows its loss. A wait that begins also ends.
 class reports {
 public:
     explicit reports(world& w)

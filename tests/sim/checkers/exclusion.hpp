@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkers of who may have a lock at the same time: writers, readers, and the holders of fencing
-// tokens.
+// Checkers of who may hold a lock at the same time, and of fencing tokens.
 #pragma once
 
 #include "sim/world.hpp"
@@ -16,12 +15,11 @@
 
 namespace holdfast::sim {
 
-// Checker: no two leases of one name are believed in at the same time. Leases that share a hold
-// count as one. Readers may read together. A caller that writes on top of its own read hold, or
-// reads under its own write hold, has both.
+// Checker: no two callers believe at the same time that they hold the same lock. Exceptions are
+// readers, leases of the same hold, and a caller that both reads and writes.
 
-/// Written to the trace if two clients believe that they have the lock while exclusion is not
-/// promised.
+/// Line of the trace if two clients believe that they hold the lock at a time when a failover may
+/// have lost it.
 inline constexpr const char* two_believe = "TWO BELIEVE IN IT, after a failover that may lose it";
 
 class exclusion {
@@ -57,8 +55,8 @@ private:
                         "two leases are believed at once: " + one.owner + ", and " + other.owner);
     }
 
-    /// Writes to the trace that two clients believe in one lock after a failover, if not all
-    /// replicas had to confirm the lock. This must happen in some seeds.
+    /// Notes in the trace that two clients believe that they hold one lock, after a failover to a
+    /// replica that need not have confirmed it. The tests expect this in some seeds.
     void count(const claim& one, const claim& other) {
         if (counted_.insert({one.owner, other.owner}).second)
             world_.log.note({.name = one.who.name}, two_believe);
@@ -68,17 +66,16 @@ private:
     std::set<std::pair<std::string, std::string>> counted_;
 };
 
-/// Checker: readers get the lock if no caller writes or waits to write. If nothing went wrong they
-/// get it at once, also after a downgrade and after a writer that gave up. No reader overtakes a
-/// writer of its own client. (The checker `exclusion` finds a reader beside another caller's write
-/// hold.)
+/// Checker: readers get the lock if nobody writes or waits to write, and at once if nothing went
+/// wrong. No reader overtakes a waiting writer of its own client.
 class sharing {
 public:
     explicit sharing(world& w)
         : world_{w}
         , open_since_(static_cast<std::size_t>(w.names())) {}
 
-    /// Called when a program is closed. The flag of its waiting writer stays for a while.
+    /// Called when a program is closed. The mark of its waiting writer stays on the server for a
+    /// while.
     void closed() { program_closed_ = true; }
 
     void look() {
@@ -97,7 +94,7 @@ public:
     }
 
     /// Called when a reader gets the lock. Checks that no writer of the same client was waiting
-    /// before the reader began.
+    /// already when the reader began.
     void granted(const claim& c) {
         if (!c.reads || !c.beside.empty())
             return;
@@ -119,9 +116,7 @@ private:
         return acquires(o.what) && !o.reads && o.what != deed::try_lock;
     }
 
-    /// Stores which clients hold the lock as writers. A client may believe for a while in a write
-    /// hold that the server has taken away. If it believed so at the last check, it counts as a
-    /// believer until now.
+    /// Stores which clients hold the lock as writers, or have believed so at the last check.
     void note_writers() {
         std::set<std::pair<int, int>> believed;
         for (const claim* c : world_.books.believed())
@@ -133,7 +128,7 @@ private:
         believed_before_ = std::move(believed);
     }
 
-    /// Returns the operation that has just ended with this grant.
+    /// Returns the operation that has just ended with this grant, or null.
     const operation* begun(const claim& c) const {
         const bool is_its = last_ && last_->who.client == c.who.client &&
                             last_->who.actor == c.who.actor && last_->who.name == c.who.name;
@@ -168,9 +163,9 @@ private:
         }
     }
 
-    /// Returns the time in which a reader must get the lock. The flag of a waiting writer stays for
-    /// twice the polling bound after the writer's last attempt, unless it is removed. While other
-    /// callers are subscribed, readers of a client leave time for writers.
+    /// Returns the time within which a reader must get the lock. A writer that stops waiting
+    /// without a word keeps readers out for twice the poll interval. Readers also leave some time
+    /// to writers while others are subscribed.
     duration let_in_within(const network& net) const {
         const duration gap = world_.how.hand_off.within;
         if (all_flawless() && world_.server_is_faithful() && !program_closed_)
@@ -185,17 +180,17 @@ private:
     }
 
     world& world_;
-    /// time since which the lock is open to readers, by name
+    /// time since which readers may take the lock, by name
     std::vector<std::optional<time_point>> open_since_;
     /// time of the last write hold, by client and name
     std::map<std::pair<int, int>, time_point> last_written_;
-    /// writers at the last check, by client and name
+    /// clients that believed at the last check that they write, with the name
     std::set<std::pair<int, int>> believed_before_;
     std::optional<operation> last_; ///< operation that ended last
     bool program_closed_ = false;
 };
 
-/// Checker: if a fenced lock is requested after another grant, its token is greater. No two grants
+/// Checker: a fenced lock that is requested after another grant gets a greater token. No two grants
 /// have the same token.
 class tokens {
 public:
@@ -203,8 +198,8 @@ public:
         : world_{w}
         , given_(static_cast<std::size_t>(w.names())) {}
 
-    /// Returns the greatest token so far. The token of a lock that is requested now must be
-    /// greater.
+    /// Returns the greatest token so far, for an operation that begins now and must get a greater
+    /// one.
     std::uint64_t greatest(int name) const {
         if (name < 0)
             return 0; // an operation without a lock
@@ -214,20 +209,20 @@ public:
 
     void completed(const operation& o) { floor_ = o.token_floor; }
 
-    /// Called when the operation that has just ended was granted a lock.
+    /// Called when the operation that has just ended was granted the lock.
     void granted(const claim& c) {
         const std::uint64_t token = c.held.fencing_token();
         if (token == 0 || !world_.tokens_promised(c.who.name))
             return;
-        // The token may be smaller if the caller gets a hold that was ended by force and does not
-        // know this yet. This is correct.
+        // A smaller token is correct if the hold was ended by force and the caller does not know
+        // this yet.
         if (token <= floor_ && world_.exclusion_promised(c.who.name))
             fail(c, "is not above " + std::to_string(floor_) + ", which was given before");
         if (!given_[static_cast<std::size_t>(c.who.name)].insert(token).second)
             fail(c, "was given before");
     }
 
-    /// Called when the server has lost its counters. Tokens then begin at one again.
+    /// Called when the server has lost its counters, so that tokens begin at one again.
     void forgotten() {
         given_.assign(given_.size(), {});
         for (const auto& [id, o] : world_.books.under_way())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkers of what a lease is worth: how long it may be believed in, that it is kept, and that its
-// loss is reported.
+// Checkers of leases: that a client believes in a lease for no longer than the server keeps it,
+// that no lease is lost without a reason, and that a loss is reported.
 #pragma once
 
 #include "sim/world.hpp"
@@ -13,8 +13,8 @@
 
 namespace holdfast::sim {
 
-/// Checker: if a client believes in a lease, the server shows its owner now, and does not forget it
-/// before the belief ends.
+/// Checker: while a client believes that it holds a lease, the server shows it as the owner, and
+/// will do so until the lease ends.
 class belief {
 public:
     explicit belief(world& w)
@@ -34,7 +34,7 @@ private:
                                 (shown.owner.empty() ? "nobody" : shown.owner));
             return;
         }
-        // Milliseconds of the server's clock; the server rounds them down.
+        // In milliseconds of the server's clock, which rounds down.
         const double believed = static_cast<double>(c.held.remaining().count()) * world_.rate();
         const duration left = shown.left_of(c);
         if (believed > static_cast<double>(left.count() + 1))
@@ -47,8 +47,8 @@ private:
     world& world_;
 };
 
-/// Checker: even if holds last as long as a session, a lease ends. No client believes in it for
-/// longer than it asked for. The time counts from the last request or hand-over.
+/// Checker: no client believes in a lease for longer than it asked for, counted from its last
+/// request. This is not obvious for a store whose holds last as long as the session.
 class length {
 public:
     explicit length(world& w)
@@ -80,17 +80,16 @@ public:
                                 c->owner + " is believed to hold for longer");
     }
 
-    /// Returns the time of the last request for the lease, whatever length it asked for.
+    /// Returns the time of the last request for the lease.
     time_point asked_at(const claim& c) const {
         const auto asked = began_.find(c.owner);
         return asked == began_.end() ? time_point{} : asked->second;
     }
 
-    /// Returns the time of the last request for the lease. Returns an earlier time if that request
-    /// may have been a repetition. If the server gets an attempt after its deadline, it answers
-    /// "late". The client then repeats the attempt at once, and counts the lease from the time of
-    /// the first attempt. Extensions do not count here, because an extension with an unknown
-    /// outcome does not prolong the lease.
+    /// Returns the time from which the client counts the lease. It is the time of the last request;
+    /// if that request repeats one that came too late, it is the time of the first of them.
+    /// Extensions do not count, because an extension with an unknown outcome does not prolong the
+    /// lease.
     time_point asked_first_at(const claim& c) const {
         const auto asked = first_.find(c.owner);
         return asked == first_.end() ? time_point{} : asked->second;
@@ -117,15 +116,16 @@ private:
     }
 
     world& world_;
-    by_text<time_point> began_; ///< times by owner; the next two maps too
-    by_text<time_point> first_; ///< times without repetitions
-    by_text<time_point> until_; ///< end of the longest lease that was requested
+    by_text<time_point> began_; ///< time of the last request, by owner; the next maps also have
+                                ///< owners as keys
+    by_text<time_point> first_; ///< time of the last request that repeats no other
+    by_text<time_point> until_; ///< end of the longest requested lease
     std::map<const claim*, time_point> inherited_;
 };
 
-/// Checker: a renewed lease is kept, and a fixed lease is kept until its end. While the connection
-/// to the server is good, no renewal fails, no lease ends, and no client is warned. A connection
-/// that died silently, or a missing permission for another name, is no excuse.
+/// Checker: without a fault, no renewal fails, no renewed lease ends, no fixed lease ends early,
+/// and no client is warned. A connection that died silently, or a missing permission for another
+/// lock, is no excuse.
 class kept {
 public:
     /// Both arguments must outlive the object.
@@ -166,8 +166,8 @@ private:
         return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
     }
 
-    /// Returns whether a fixed lease ends later than the session, so that the client asks the
-    /// server to keep it. An extension with an unknown outcome does not count.
+    /// Returns whether a fixed lease ends later than the session, so that the client must send
+    /// requests to keep it.
     bool outlasts_session(const claim& c, const network& net) const {
         const duration lease = support::wire_hold_of(c.held).lease();
         const duration room = duration{5} + lease / 50;
@@ -177,35 +177,33 @@ private:
                now + room < lengths_.asked_first_at(c) + lease;
     }
 
-    /// Returns whether replies arrive early enough that no warning is due. The grant and the first
-    /// renewal each take a round trip, which shortens the lease.
+    /// Returns whether replies arrive so early that the client need not warn its caller that the
+    /// lease is in danger.
     bool in_time(const claim& c, const network& net) const {
         return 4 * net.latency() < term_of(c) / 3;
     }
 
-    /// Returns whether a round trip takes less than half of the lease. Each reply then arrives in
-    /// time.
+    /// Returns whether round trips are short enough that each reply arrives before the lease ends.
     bool has_time(const claim& c, const network& net) const {
         return 5 * net.latency() <= world_.how.given_for(support::wire_hold_of(c.held).lease());
     }
 
-    /// Returns whether the lease is long enough to give up waiting for a lost reply and to ask
-    /// again, and whether the later requests found room.
+    /// Returns whether the lease is long enough to stop waiting for a lost reply and to ask again,
+    /// and no limit of the client has prevented this.
     bool survives_silence(const claim& c, const network& net) const {
         const bool found_room = net.last_want_of_room() + term_of(c) < world_.clock.now();
         return found_room && world_.how.given_for(support::wire_hold_of(c.held).lease()) >=
                                  std::chrono::seconds{1};
     }
 
-    /// Returns the last time at which the client may have used another server or at which the
-    /// replicas had trouble.
+    /// Returns the last time at which the client moved to another server or a replica had a fault.
     time_point last_trouble(const seat& home) const {
         return std::max(home.moved_at, world_.replicas.last_trouble());
     }
 
     void check_failure(const claim& c, const seat& home) {
-        // A request without a reply fails at the end of the lease. The reply to another request may
-        // have moved the end of a permit a little since the request was sent.
+        // A request without a reply fails at the end of the lease. A later reply may have moved
+        // this end a little.
         const bool is_over = support::wire_hold_of(c.held).ends_at() <=
                              world_.clock.now() + world_.how.lease_time / 10 + home.net.latency();
         if (!is_over && in_time(c, home.net) &&
@@ -214,8 +212,8 @@ private:
             fail(c, "a renewal of it failed");
     }
 
-    /// Checks that there was no fault for a long time before the loss. If two callers asked for the
-    /// hold, the hold lasts as long as the longer lease.
+    /// Checks that there was a fault before the loss. Without one, the hold would have lasted for
+    /// the longest lease that a caller asked for.
     void check_kept(const claim& c, time_point excused, const seat& home, const char* what) {
         const network& net = home.net;
         const time_point trouble =
@@ -233,8 +231,8 @@ private:
     const length& lengths_;
 };
 
-/// Checker: a client that loses a lock is told. When the lease ends, it is told at that moment.
-/// If the server has taken the lock away, the holder learns of it with the next renewal request.
+/// Checker: a holder is told of the loss of its lock: at once when the lease ends, and with the
+/// next renewal if the server has taken the lock away.
 class loss {
 public:
     explicit loss(world& w)
@@ -254,8 +252,8 @@ public:
             asked_at_[world_.text_of(r.holds[0].owner)] = world_.clock.now();
     }
 
-    /// Called when the client knows that the store has lost the hold. The client knows it after a
-    /// refusal, or after the lock was released by force.
+    /// Called when the client learns that the server no longer has its hold. The holder must be
+    /// told already.
     void known(int name, const std::string& owner) {
         if (world_.books.believed_of(owner))
             world_.violated("loss is told", name,
@@ -294,8 +292,7 @@ private:
         check_asked_anew(c, net);
     }
 
-    /// Checks that a client with a new connection asks about its holds at once. Replies that are in
-    /// flight at that moment may be outdated, even a grant.
+    /// Checks that a client asks about its holds at once after it has connected again.
     void check_asked_anew(const claim& c, const network& net) {
         const duration two_answers = 4 * net.latency() + duration{5};
         const time_point connected = net.connected_at();
@@ -309,8 +306,7 @@ private:
             fail(c, "the server has forgotten it, and whoever is connected anew did not ask");
     }
 
-    /// Checks that a client asks a new primary about all its holds at once after it has heard of
-    /// the new primary.
+    /// Checks that a client asks a new primary about all its holds as soon as it knows of it.
     void check_moved(const claim& c, const seat& home) {
         if (!world_.replicas.exists())
             return;
@@ -323,10 +319,9 @@ private:
             fail(c, "another primary does not know of it, and whoever went there did not ask");
     }
 
-    /// Returns the time in which a client must notice a loss. It is a third of the lease (the
-    /// interval of renewal requests) and the time of a request that had just failed. An extended
-    /// hold is renewed at intervals that fit its longest lease. A read hold sends no request just
-    /// before its lease ends.
+    /// Returns the time within which a client must notice a loss: a third of the longest lease (the
+    /// interval of renewals), and the time of a request that may have failed just before. A read
+    /// hold needs longer, because it is not renewed just before its lease ends.
     duration noticed_within(const claim& c, const network& net) const {
         const duration longest =
             world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
@@ -336,8 +331,8 @@ private:
         return well ? usual : usual + longest / 10 + world_.how.command_timeout;
     }
 
-    /// Returns the time before the end of a hold in which the client does not ask about it. A read
-    /// hold with a fixed lease has such a time.
+    /// Returns for how long before the end of its lease the client no longer asks about the hold.
+    /// Only read holds with a fixed lease have such a time.
     static duration last_silence(const claim& c) {
         const bool is_renewed = support::wire_hold_of(c.held).renewed();
         return c.reads && !is_renewed ? sync::renewal::read_request_min : duration::zero();

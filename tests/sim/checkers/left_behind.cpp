@@ -12,8 +12,7 @@ left_behind::left_behind(world& w)
     , ghosts_(static_cast<std::size_t>(w.names())) {}
 
 void left_behind::sent(const seat& from, const memory::request& r, const memory::fate& f) {
-    // The request has set another lease time for this permit. The holder of the permit does not
-    // know that time.
+    // The request has set a lease time that the holder of the permit does not know.
     const counter_change* const changed = details_of(r).changed;
     if (changed && changed->verb == counter_verb::set_lease)
         records_[world_.lease_of(changed->permit)].copied = true;
@@ -28,7 +27,7 @@ void left_behind::sent(const seat& from, const memory::request& r, const memory:
                                            world_.how.command_timeout);
         known.left = known.left || r.what == memory::verb::release;
         if (r.what == memory::verb::look) {
-            if (!f.request_lost) { // a lost request shows nothing to a new primary
+            if (!f.request_lost) { // a lost request has no effect at a new primary
                 known.looked_at = world_.clock.now();
                 known.first_looked_at = std::min(known.first_looked_at, known.looked_at);
                 known.looked_to = static_cast<int>(r.to);
@@ -49,8 +48,8 @@ bool left_behind::of_closed_program(const std::string& owner) const {
 }
 
 bool left_behind::wanted(int name, const std::string& owner) const {
-    // A hold that lasts as long as the session does not expire by itself, so the client must
-    // release a lost hold too.
+    // A hold that lasts as long as the session does not expire, so the client must release it even
+    // after its loss.
     if (world_.how.by_session() ? world_.books.believed_of(owner) : world_.books.claimed(owner))
         return true;
     const int client = world_.client_of(owner);
@@ -61,7 +60,7 @@ bool left_behind::wanted(int name, const std::string& owner) const {
         return !records_.at(owner).left && somebody_waits(client, name);
     const auto newest = newest_.find({client, name});
     const bool is_newest = newest != newest_.end() && newest->second == owner;
-    // readers, and waiters for permits, can be granted at the same time
+    // several readers or permits can be granted at the same time
     const bool side_by_side = world_.shares || world_.how.counts(name);
     if (!is_newest && !side_by_side)
         return false;
@@ -84,9 +83,8 @@ void left_behind::look() {
     }
 }
 
-/// Checks that a caller leaves the queue of a fair lock when it stops waiting. If the caller cannot
-/// leave while its position lasts, the caller counts as dead. The position then ends soon after it
-/// becomes the first in the queue.
+/// Checks that a caller leaves the queue of a fair lock when it stops waiting. If it cannot, its
+/// entry expires soon after it has become the first in the queue.
 void left_behind::watch_places(int name) {
     for (const std::string& owner : world_.counting(name)) {
         if (wanted(name, owner) || of_closed_program(owner)) {
@@ -123,30 +121,27 @@ void left_behind::check(int name, const std::string& owner, time_point since) {
         fail(name, owner + " holds the lock on the server, and nobody has it");
 }
 
-/// Returns whether the hold may come from an old primary. The new primary then knows nothing of the
-/// release at the old primary. If the client asked the new primary later, it has released the hold
-/// there.
+/// Returns whether the hold was granted by an old primary and not requested from the new one. The
+/// new primary may not know of its release.
 bool left_behind::may_be_of_old_primary(const record& known) const {
     return world_.replicas.may_show_ghosts() &&
            (known.looked_at < world_.replicas.last_promotion() ||
             known.looked_to != world_.replicas.primary());
 }
 
-/// Returns how much longer than its lease a hold may last that was granted before the last
-/// failover. A replica copies the time of expiry from the clock of the old primary. No later
-/// request makes a lease shorter, and the releases of a lost hold are sent only for the time of its
-/// lease.
+/// Returns how much longer than its lease a hold may last after a failover. The new primary has
+/// copied the time of expiry, which came from the clock of the old primary.
 duration left_behind::copied_expiry_excess(const record& known) const {
     const bool was_copied = known.first_looked_at < world_.replicas.last_promotion();
     return was_copied ? world_.replicas.clocks_apart() : duration{};
 }
 
-/// A denied permission may be granted again. Longest pause until the client retries, in ms.
+/// Longest pause until a client retries after a denied permission, in ms.
 constexpr duration pause_after_denial{5000};
 
-/// Returns the time in which a hold must be released. It is at least the longest pause between two
-/// releases. A server with an unreliable clock may grant a request that should be late. The limit
-/// is then the lease, or the time for which a position in a queue lasts.
+/// Returns the time within which an unwanted hold must be gone: at least the longest pause between
+/// two attempts to release it. If the server's clock was changed, it may grant requests that come
+/// too late, and their holds end only with their leases.
 duration left_behind::settled_within(int name, const std::string& owner) const {
     const auto client = static_cast<std::size_t>(world_.client_of(owner));
     const time_point denied = world_.seats[client].net.last_denial(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checker: nothing is left behind: no hold without an owner, no subscription, no local queue, no
-// task, no timer.
+// Checker: after its calls have ended, a client leaves no hold, subscription, local queue, task or
+// timer behind.
 #pragma once
 
 #include "sim/world.hpp"
@@ -25,16 +25,16 @@ public:
     void at_the_end();
 
 private:
-    /// Holds on the server that no caller wants, with the time at which they became unwanted.
+    /// Owners of holds on the server that no caller wants, with the time since then.
     using ghosts = std::map<std::string, time_point>;
-    /// Requests that were sent for one owner number.
+    /// Requests for one owner.
     struct record {
         time_point looked_at{}; ///< time of the last attempt that was not lost
         time_point first_looked_at = time_point::max(); ///< time of the first such attempt
         int looked_to = 0;                              ///< server that received the last attempt
-        /// time by which the requests have had their effect, or have certainly failed
+        /// time after which no request can have an effect any more
         time_point settles_at{};
-        bool copied = false; ///< a copy of the attempt may arrive after the owner's release
+        bool copied = false; ///< a second copy of an attempt may arrive after the release
         bool left = false;   ///< whether a release was sent
     };
 
@@ -53,13 +53,14 @@ private:
 
     world& world_;
     std::vector<ghosts> ghosts_; ///< unwanted holds of each name
-    /// start time of each queue entry without a waiter, by owner
+    /// time since which an entry in a queue has no waiter, by owner
     by_text<time_point> empty_places_;
     by_text<record> records_; ///< requests of each owner
     /// owner of the newest attempt, by client and name
     std::map<std::pair<int, int>, std::string> newest_;
     std::set<std::string, std::less<>> closed_;          ///< identities of closed clients
-    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines of closed programs
+    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines (the library's internal state)
+                                                         ///< of closed programs
 };
 
 } // namespace holdfast::sim

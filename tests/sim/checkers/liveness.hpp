@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkers of waiters for locks: a free lock is taken, and a fair lock is granted in order.
+// Checkers of waiters: a free lock is soon taken, and a fair lock is granted in the order of its
+// queue.
 #pragma once
 
 #include "sim/world.hpp"
@@ -16,8 +17,8 @@
 
 namespace holdfast::sim {
 
-/// Checker: a free lock that has a waiter is taken. If nothing went wrong, it is taken at once.
-/// Otherwise it is taken within the polling bound of a waiter that can reach the server.
+/// Checker: a free lock that has a waiter is taken at once if nothing went wrong, and else when a
+/// waiter that can reach the server polls.
 class liveness {
 public:
     explicit liveness(world& w)
@@ -69,8 +70,8 @@ private:
         }
     }
 
-    /// Stores which clients believe that they hold a lease. After an eviction the server does not
-    /// know such leases any more. The other waiters of the same client then wait for them.
+    /// Stores which clients believe that they hold the lock. After the server has lost such a hold,
+    /// waiters of the same client still wait for its end.
     void note_believers() {
         for (const place& p : believers_)
             last_believed_[p] = world_.clock.now();
@@ -82,16 +83,16 @@ private:
             last_believed_[p] = world_.clock.now();
     }
 
-    /// Returns the time since which all servers work without a fault. A client retries within a
-    /// second after a failed attempt.
+    /// Returns the time since which all servers work. It includes the second after which a client
+    /// retries.
     time_point all_well_since(const seat& home) const {
         constexpr duration longest_pause{1000};
         const time_point trouble = std::max(world_.replicas.last_trouble(), home.moved_at);
         return world_.replicas.exists() ? trouble + longest_pause : trouble;
     }
 
-    /// Returns whether a JVM is first in the queue. Redisson itself calculates how long the JVM may
-    /// stay there.
+    /// Returns whether a JVM (a client of Redisson) is first in the queue. It may stay there for
+    /// longer than a holdfast client.
     bool a_jvm_is_first(int name) const {
         if (!world_.how.is_fair(name))
             return false;
@@ -99,29 +100,28 @@ private:
         return !waiting.empty() && world_.client_of(waiting.front()) < 0;
     }
 
-    /// Returns how long dead waiters may block a fair lock. A waiter that died or was cut off keeps
-    /// its position in the queue for a while. It keeps it longer if the primary that granted the
-    /// position had a clock that was ahead.
+    /// Returns how long waiters that have died or cannot reach the server may block a fair lock:
+    /// until their entries in the queue expire. That takes longer after a change of the server's
+    /// clock.
     duration waited_for_dead(int name) const {
         const rules& how = world_.how;
         if (!how.is_fair(name) || !world_.anybody_may_be_dead())
             return {};
-        // A position behind JVMs lasts longer. It is shortened only when it becomes the first
-        // position. Therefore the positions end one after the other.
+        // An entry behind JVMs lasts longer, and is shortened only when it becomes the first. So
+        // the entries expire one after the other.
         const auto places = static_cast<int>(queued_[static_cast<std::size_t>(name)]);
         return std::max(places, 1) * how.waiter_timeout() + how.poll_bound + world_.stepped_back() +
                world_.replicas.clocks_apart() + how.stranger_waits();
     }
 
-    /// Returns the extra time for a token lock. It is needed because other programs release the
-    /// lock without a notification.
+    /// Returns the extra time for a token lock, which other programs release without a
+    /// notification, so that waiters must poll.
     duration waited_untold(int name) const {
         return world_.how.is_token(name) ? remote::untold_poll_bound : duration{};
     }
 
-    /// Returns the extra time before readers take the lock. When the lock is free, readers first
-    /// leave two round trips to a waiting writer. Callers in the queue behind readers do the same.
-    /// A reply that takes longer than the command timeout does not count as a round trip.
+    /// Returns the extra time before readers take a free lock: they first leave a waiting writer
+    /// the time of two round trips.
     duration kept_back() const {
         const auto is_flawless = [](const seat& each) { return each.net.flawless(); };
         const bool by_slow_writer =
@@ -129,12 +129,12 @@ private:
         return by_slow_writer ? 2 * world_.how.command_timeout : duration{};
     }
 
-    /// Returns the time in which a free lock must be taken. It contains the polling bound, the
-    /// longest pause between two attempts, and some round trips.
+    /// Returns the time within which a waiter must take a free lock: its poll interval, the longest
+    /// pause between two attempts, and some round trips.
     duration taken_within(const network& net) const {
         if (net.flawless() && world_.server_is_faithful())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency();
-        // any server may send the waiter's notification
+        // with replicas, the notification may come later
         if (net.flawless() && world_.replicas.exists())
             return duration{250} + world_.how.poll_bound / 50 + 8 * net.latency() +
                    3 * world_.replicas.longest_confirmation();
@@ -144,13 +144,14 @@ private:
 
     world& world_;
     std::vector<std::optional<time_point>> free_since_;
-    std::vector<std::size_t> queued_; ///< longest queue since then, if JVMs were in the queue
-    std::vector<place> believers_;    ///< result of the last check
+    std::vector<std::size_t> queued_; ///< greatest length of each queue since the lock is free
+    std::vector<place> believers_;    ///< clients that believed at the last check that they hold
+                                      ///< the lock
     std::map<place, time_point> last_believed_;
 };
 
-/// Checker: a fair lock is granted in the order of its queue. No client overtakes a waiter of ours
-/// in the queue, unless that waiter could not poll for as long as its place lasts.
+/// Checker: a fair lock is granted in the order of its queue. No client overtakes a holdfast client
+/// in the queue, unless that client's entry has expired because it could not poll.
 class order {
 public:
     explicit order(world& w)
@@ -160,7 +161,7 @@ public:
     void sent(const memory::request& r, const memory::fate& f) {
         const bool arrives = !f.refused && !f.overloaded && !f.denied && !f.request_lost;
         if (r.what == memory::verb::release && arrives && !details_of(r).counted)
-            // the server may carry out the release at once
+            // the server may execute the release at once
             gave_up_[world_.text_of(r.holds[0].owner)] = true;
         if (r.what == memory::verb::look && arrives &&
             f.request_delay <= world_.how.command_timeout && !may_be_late(r, f.request_delay))
@@ -188,7 +189,7 @@ public:
         for (int name = 0; name < world_.how.fair; ++name) {
             state& before = seen_[static_cast<std::size_t>(name)];
             if (only_time_has_passed && before.holder.empty())
-                continue; // time ends holds, and begins none
+                continue; // only time has passed, so nobody has got the lock
             std::string holder = world_.holder(name);
             if (holder != before.holder && queues(holder))
                 check(name, holder, before.queue.owners);
@@ -206,15 +207,15 @@ private:
     };
 
     /// Returns whether the server may refuse the poll because it arrives after its deadline. Such a
-    /// poll does not prolong the waiter's place. The server's clock may be wrong by one percent.
+    /// poll does not prolong the waiter's entry in the queue.
     bool may_be_late(const memory::request& poll, duration on_its_way) const {
         const std::optional<std::chrono::microseconds> deadline = details_of(poll).deadline;
         const std::chrono::microseconds slowest = on_its_way + on_its_way / 50 + duration{1};
         return deadline && primary_state(world_.server)->now() + slowest > *deadline;
     }
 
-    /// Returns whether the owner uses the queue. A foreign client takes a free lock without
-    /// queueing.
+    /// Returns whether the owner uses the queue. Foreign clients, except JVMs, take a free lock
+    /// without it.
     bool queues(const std::string& owner) const {
         return world_.client_of(owner) >= 0 || owner.starts_with("jvm:");
     }
@@ -228,14 +229,13 @@ private:
         }
     }
 
-    /// Returns whether the waiter still has its position in the queue. The position lasts for a
-    /// time after the server has executed a poll. A poll that comes later gets another position, at
-    /// the end of the queue.
+    /// Returns whether the waiter still has its entry in the queue. Each poll prolongs the entry. A
+    /// poll after its end gets a new entry at the end of the queue.
     bool counts(const std::string& owner) const {
         const auto looks = looks_.find(owner);
         if (looks == looks_.end() || !world_.server_is_faithful())
             return false;
-        // The speed of the server's clock may be wrong by one percent.
+        // The server's clock may be too fast by one percent.
         const duration timeout = world_.how.waiter_timeout();
         const duration lasts = timeout - timeout / 50;
         std::vector<time_point> arrivals = looks->second;

@@ -21,8 +21,8 @@ void remains::sent(const memory::request& r, const memory::fate& f) {
 void remains::closed(const terminal& t) {
     if (closed_.insert(t.at->id()).second)
         engines_.push_back(t.at->engine());
-    // A lease of several locks belongs to the client of the first lock. When that client is closed,
-    // every lock stays on its server until its own lease expires.
+    // A lease of several locks ends when the client of the first lock is closed. Its locks then
+    // stay on their servers until they expire.
     for (const claim* const c : realm_.books.claims())
         if (c->program == t.program && c->of.front().server == t.server)
             for (const share_of_claim& each : c->shares())
@@ -70,8 +70,8 @@ void remains::watch(spot where, const std::vector<belief>& beliefs) {
     }
 }
 
-/// Returns the time in which a hold must be released. It contains the time of a failed round and
-/// the longest pause between two releases.
+/// Returns the time within which an unwanted hold must be gone: the time of a failed round, and the
+/// longest pause between two attempts to release it.
 duration remains::settled_within(spot where, const terminal& home) const {
     const node& at = realm_.node_at(where.server);
     const duration usual = realm_.how.lease_longest / 10 + duration{1050} +

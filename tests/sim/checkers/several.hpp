@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkers of a world of several servers, and when each of them runs.
+// Checkers of a simulation with several servers.
 #pragma once
 
 #include "sim/several/realm.hpp"
@@ -17,8 +17,8 @@
 
 namespace holdfast::sim::several {
 
-/// Checker: every operation on several locks ends exactly once, in time, and with an outcome that
-/// has a reason. A call that waits for locks which are all free takes them.
+/// Checker: every operation on several locks ends exactly once, in time, and with an error only if
+/// there is a reason for it. A call that waits for locks takes them when all of them are free.
 class deals {
 public:
     explicit deals(realm& r)
@@ -68,8 +68,8 @@ private:
         return realm_.at(d.program, d.of.front().server).net.latency();
     }
 
-    /// Returns the longest allowed duration of an operation. A round may begin just before the
-    /// timeout. The call then releases the locks of this round before it ends.
+    /// Returns the longest allowed duration of an operation. An attempt that begins just before the
+    /// timeout still ends, and releases its locks.
     duration longest(const deal& d) const {
         const rules& how = realm_.how;
         const duration slack = 12 * latency(d) + duration{20};
@@ -106,7 +106,7 @@ private:
         case outcome::closed:
             return closed(d);
         case outcome::unreachable:
-            // If the lock was taken away by force while it was acquired, the votes are missing.
+            // A lock that was released by force during the acquisition lacks its votes.
             return troubled(d) || closed(d) || some_node_sits_out(d) || waits_behind_failure(d) ||
                    (d.how == way::majority && something_befell(d));
         case outcome::outcome_unknown:
@@ -123,15 +123,14 @@ private:
             return false;
         }
     }
-    /// Returns whether a fault affected one of the locks. Repeated faults during the acquisition
-    /// may have made the call give up.
+    /// Returns whether a fault affected one of the locks, so that the call may have given up.
     bool something_befell(const deal& d) const {
         return std::any_of(d.of.begin(), d.of.end(),
                            [&](spot where) { return !realm_.is_well(where); });
     }
-    /// Returns whether the call may wait behind a request of its program that got no reply. Then it
-    /// does not know whether the lock is busy. A failed request is repeated within
-    /// `unavailable_timeout`.
+    /// Returns whether the call may be queued behind another call of its program that has got no
+    /// reply. Then it cannot know whether the lock is busy. The other call repeats its request
+    /// within `unavailable_timeout`.
     bool waits_behind_failure(const deal& d) const {
         return acquires(d.what) && any_terminal(d, [&](const terminal& t) {
                    return t.net.troubled_until() + realm_.how.unavailable_timeout >= d.started_at;
@@ -145,9 +144,8 @@ private:
                });
     }
 
-    /// Checks that a call gets its locks if they are free. Skips a call if other calls of its
-    /// program wait too. Also skips a call if its own program still believes that it holds one of
-    /// the locks.
+    /// Checks that a waiting call gets its locks when they are free. Skips the call if another call
+    /// waits for one of these locks, or if its own program has a lease of one.
     void check_progress(std::uint64_t id, const deal& d) {
         const time_point now = realm_.clock.now();
         if (!acquires(d.what) || d.what == deed::try_lock)
@@ -185,8 +183,8 @@ private:
         return std::find_first_of(one.begin(), one.end(), other.begin(), other.end()) != one.end();
     }
 
-    /// Returns the time in which free locks must be taken. It contains the polling bound, the
-    /// longest pause between two attempts, and some round trips.
+    /// Returns the time within which free locks must be taken: the poll interval, the longest pause
+    /// between two attempts, and some round trips.
     duration taken_within(const deal& d) const {
         const bool flawless = !any_terminal(d, [](const terminal& t) { return !t.net.flawless(); });
         if (flawless)
@@ -210,18 +208,17 @@ private:
     std::map<std::uint64_t, time_point> free_since_;
 };
 
-/// Checker: a lease of several locks is worth as much as its parts. While a client believes in it,
-/// each server that it needs shows its owner, and does not forget it before the belief ends. No
-/// other client believes in the same lock. A client that loses a needed part is told.
+/// Checker: while a client believes that it holds several locks, each server that this needs shows
+/// it as the owner until the lease ends. No other client believes that it holds one of them. A
+/// client that loses a needed lock is told.
 class together {
 public:
     explicit together(realm& r)
         : realm_{r} {}
 
-    /// Called for a grant. The lock may be released by force before the caller gets it. The caller
-    /// then hears of the loss: at once for a single lock, soon for several locks (see
-    /// check_told()). If the acquisition of several locks took longer than their lease, it must not
-    /// succeed, unless a server had a fault.
+    /// Called for a grant. Checks that the acquisition took no longer than the lease, unless a
+    /// server had a fault. A lock that was released by force before its caller got it does not
+    /// count: its caller will be told (see check_told()).
     void granted(const claim& c) {
         const auto is_well = [this](spot where) { return realm_.is_well(where); };
         const bool taken_away =
@@ -230,8 +227,7 @@ public:
             fail(c, "is granted, and not believed");
     }
 
-    /// Checks that no two callers believe in leases of the same lock at the same time. (A quorum
-    /// may leave a minority of the servers to other callers.)
+    /// Checks that no two callers believe at the same time that they hold the same lock.
     void compare_all() {
         const std::vector<claim*>& all = realm_.books.claims();
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -240,7 +236,7 @@ public:
     }
 
     void look(const std::vector<belief>& beliefs) {
-        auto next = beliefs.begin(); // the beliefs are in the order of the claims
+        auto next = beliefs.begin(); // both lists have the same order
         for (const claim* const c : realm_.books.claims())
             if (next != beliefs.end() && next->of == c)
                 check_believer(*next++);
@@ -248,7 +244,7 @@ public:
                 check_told(*c);
     }
 
-    /// Called for a loss. A renewed lease must not be lost without a fault.
+    /// Called for a loss. Checks that a renewed lease was not lost without a fault.
     void lost(const claim& c) {
         if (c.held.remaining() > duration{})
             fail(c, "is lost, and has time left");
@@ -293,8 +289,8 @@ private:
         check_noticed(c, shown);
     }
 
-    /// Checks that a loss is noticed in time. The limit is a third of the lease (the interval of
-    /// renewal requests) and the time of a request that had just failed.
+    /// Checks that a loss is noticed in time: a third of the lease (the interval of renewals), and
+    /// the time of a request that may have failed just before.
     void check_noticed(claim& c, std::size_t shown) {
         const time_point now = realm_.clock.now();
         if (shown >= c.needs()) {
@@ -348,8 +344,8 @@ private:
     realm& realm_;
 };
 
-/// Checker: a node has no vote if it was restarted less than the longest lease before it was asked,
-/// because it may have forgotten its grants.
+/// Checker: after its restart, a node does not vote for the time of the longest lease, because it
+/// may have forgotten its grants.
 class votes {
 public:
     explicit votes(realm& r)
@@ -395,12 +391,12 @@ private:
     }
 
     realm& realm_;
-    /// For each owner: how often each node had been restarted at the owner's first request. A time
-    /// would not suffice, because a node may be restarted later in the same millisecond.
+    /// Number of restarts of each node at the first request of an owner, by owner. (A time would
+    /// not do: a node may be restarted in the same millisecond.)
     std::map<std::string, std::vector<std::size_t>> asked_;
 };
 
-/// Checker: after a failed attempt, a lost lease or a late vote, nothing stays on a server for
+/// Checker: after a failed attempt, a lost lease or a late vote, no lock stays on a server for
 /// long. No caller keeps one lock while it waits for another.
 class remains {
 public:
@@ -415,9 +411,9 @@ public:
 
 private:
     struct record {
-        /// time by which the requests have had their effect, or have certainly failed
+        /// time after which no request can have an effect any more
         time_point settles_at{};
-        bool copied = false; ///< a copy of the attempt may arrive after the owner's release
+        bool copied = false; ///< a second copy of an attempt may arrive after the release
     };
 
     void watch(spot, const std::vector<belief>&);
@@ -428,16 +424,18 @@ private:
     void fail(int name, std::string story);
 
     realm& realm_;
-    /// time at which each hold became unwanted
+    /// time since which no caller wants the hold
     std::map<std::pair<spot, std::string>, time_point> unwanted_;
     by_text<record> records_; ///< requests of each owner
-    /// owners without a caller, in the form of `records_`
+    /// owners whose caller has gone
     std::set<std::string> abandoned_;
     std::set<std::string, std::less<>> closed_;          ///< identities of closed clients
-    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines of closed clients
+    std::vector<std::shared_ptr<sync::engine>> engines_; ///< engines (the library's internal state)
+                                                         ///< of closed clients
 };
 
-/// All checkers of a world of several servers, and when each of them runs.
+/// All checkers of a simulation with several servers. Its functions are called at certain moments
+/// of the simulation, and call the checkers.
 class audit {
 public:
     explicit audit(realm& r)
@@ -449,7 +447,7 @@ public:
 
     void after_step() { together_.compare_all(); }
 
-    /// Called when no task is ready any more and the clock has not moved yet.
+    /// Called when no task is ready, before the clock moves.
     void at_rest() {
         const std::vector<belief> beliefs = realm_.beliefs();
         together_.look(beliefs);
@@ -468,7 +466,7 @@ public:
     void dropped(const deal& d) { deals_.dropped(d); }
     void closed(const terminal& t) { remains_.closed(t); }
 
-    void at_peace() { remains_.at_peace(); } ///< called some time after all locks were released
+    void at_peace() { remains_.at_peace(); } ///< called when all locks were released some time ago
     void at_the_end() { remains_.at_the_end(); }
 
 private:

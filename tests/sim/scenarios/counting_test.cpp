@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with counters: a request or its reply is lost, late, overtaken or not wanted any more.
+// Scenarios with counters: a request or its reply is lost, late or overtaken, or its caller has
+// given up.
 #include "sim/story.hpp"
 #include "store/memory/server_state.hpp"
 
@@ -19,12 +20,12 @@ rules of_kind(counter_kind kind) {
     return r;
 }
 
-/// Story in which Alice and Bob use the counter lock0 of the kind `kind`.
+/// Fixture in which Alice and Bob use a counter of the kind `kind`.
 struct counting_story : story {
     explicit counting_story(counter_kind kind)
         : story{of_kind(kind)} {}
 
-    /// Changes the counter as a foreign client. The connection of that client has no faults.
+    /// Changes the counter as another program, over a connection without faults.
     void change(counter_verb verb, std::int64_t amount, rate to = {}) {
         counter_change what{w.name_of(0), {}, w.how.counts(0).value(), verb, amount};
         what.to = to;
@@ -71,8 +72,8 @@ struct CountedPermits : counting_story {
     }
 };
 
-// Found by a seed (1114517298). A waiter of the same client got a part of the permits, and the
-// store did not accept the other permits. The caller was then told that nothing had been done.
+// Found by the seed 1114517298: a waiter of the same client got some of the released permits, the
+// store did not take the others, and the caller was told that nothing was done.
 TEST_F(CountedPermits, AReleaseThatCannotSendAllOfItServesNobodyHereEither) {
     outcome waited = outcome::other;
     auto waiter = [&]() -> asio::awaitable<void> { waited = co_await acquire(alice, 1); };
@@ -270,7 +271,7 @@ TEST_F(Latched, WhoeverWaitedIsLetThroughWithOneLookAndWhoComesLaterLooksItself)
         change(counter_verb::set_new, 1);
         EXPECT_EQ(co_await wait(alice, 100ms), outcome::nothing) << "it is shut again";
         change(counter_verb::erase, 0);
-        // until then, the caller that gave up blocks a caller with a single attempt
+        // until then, the call that gave up blocks a call with timeout zero
         co_await sleep(1ms);
         EXPECT_EQ(co_await wait(alice, 0ms), outcome::done);
     };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios: a hold ends without a release. Its lease ends, the server's clock is wrong, or a
-// failover loses it.
+// Scenarios in which a hold ends without a release: its lease ends, the server's clock is wrong, or
+// a failover loses it.
 #include "sim/checkers/exclusion.hpp"
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
 namespace {
 
-// Scenarios: a hold ends without a release, and its holder is told.
+// Scenarios in which a hold ends without a release, and its holder is told.
 
 struct Loss : story {
     const duration lease = w.how.lease_time;
@@ -170,7 +170,7 @@ TEST_F(LossByRule, RenewalStopsWhenMaxHoldIsOver) {
     play(scene);
 }
 
-// Scenarios: the server's clock differs from ours.
+// Scenarios in which the server's clock runs at another speed or jumps.
 
 struct ServerClock : story {
     asio::awaitable<void> take_once() {
@@ -203,7 +203,7 @@ TEST_F(ServerClock, OneAttemptIsEnoughEvenAfterAStep) {
     play(scene);
 }
 
-// The margin of a lease is one percent plus two milliseconds.
+// A client counts its lease as shorter by one percent and two milliseconds.
 TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
     duration lost_at{}, bob_got_it{};
     w.set_rate(1.01);
@@ -211,7 +211,7 @@ TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
         const wanted how = fixed(6s);
         held mine = co_await take(alice, how);
         std::stop_callback on_loss{mine->what().held.lost(), [&] { lost_at = now(); }};
-        alice.net.cut(true); // without the cut she would release the lock after its loss
+        alice.net.cut(true); // or she would release the lost lock on the server
         co_await sleep(10s);
         alice.net.mend();
     };
@@ -226,12 +226,13 @@ TEST_F(ServerClock, OnePerCentTooFastDoesNoHarm) {
     EXPECT_LT(bob_got_it, 6s);
 }
 
-// Found by a seed: replies that take almost the whole timeout arrive late. No clock has moved.
+// Found by a seed: replies took almost the whole timeout, and the client wrongly reported an
+// unstable clock.
 TEST_F(ServerClock, ASlowNetworkIsNoUnstableClock) {
     const duration slow = w.how.command_timeout - 1ms;
     auto scene = [&]() -> asio::awaitable<void> {
         co_await take_once();
-        co_await sleep(10s); // the client's estimate of the clock is then too old
+        co_await sleep(10s); // makes the client's estimate of the server's clock too old
         alice.net.next(memory::verb::look, {.request_delay = slow});
         alice.net.next(memory::verb::look, {.request_delay = slow});
         held mine = co_await take(alice);
@@ -255,7 +256,7 @@ TEST_F(ServerClock, SlowAnswersDoNotMakeATimedTryLaterThanOneCommandTimeout) {
     play(scene);
 }
 
-// Scenarios: a primary dies before its replica has received the lock.
+// Scenarios in which a primary dies before its replica has received the lock.
 
 rules with_a_replica(unsigned required) {
     rules r;
@@ -265,8 +266,8 @@ rules with_a_replica(unsigned required) {
     return r;
 }
 
-/// Story in which replication fails. The primary then hands over to its replica, and only Bob's
-/// client hears of it.
+/// Fixture in which the replication fails, then the replica is promoted, and only Bob's client
+/// learns of it.
 class failover : public story {
 protected:
     explicit failover(unsigned required)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with a quorum of servers. They show which faults it survives, which faults it detects,
-// and which faults it does not survive.
+// Scenarios with a lock on a quorum of servers: faults that it survives, faults that it detects,
+// and faults that make it fail.
 #include "sim/several/tale.hpp"
 
 #include <string>
@@ -14,8 +14,7 @@ protected:
         : tale{{.is_quorum = true}, servers, 1} {
         for (int each = 0; each < servers; ++each)
             all.push_back({each, 0});
-        // These servers had no clients before. A client learns their clocks and restarts only from
-        // replies.
+        // The first replies tell the clients the servers' clocks and start times.
     }
 
     std::vector<spot> all;
@@ -101,7 +100,7 @@ TEST_F(Redlock, ThatThreeAreDeadIsTriedForAsLongAsAnOutageUsuallyLasts) {
     play(scene);
 }
 
-// The node has forgotten its vote. Alice still has two of three votes.
+// The restarted node has forgotten its vote. Alice still has two of three votes.
 TEST_F(Redlock, ARestartedNodeDoesNotVoteForAsLongAsTheLongestLease) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -154,8 +153,8 @@ TEST_F(Redlock, AClockThatIsSteppedOnOneNodeCostsItsVoteUntilItIsMended) {
     play(scene);
 }
 
-// This case violates the assumptions in docs/guarantees.md. Two clocks are stepped, and one node
-// cannot be asked, so three nodes have forgotten their votes. The next renewal tells Alice.
+// This violates the assumptions in docs/guarantees.md: the clocks of two nodes jump, so that
+// Alice's votes there expire. Bob gets the lock, too, and Alice learns of it with her next renewal.
 TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNextRenewal) {
     auto scene = [&]() -> asio::awaitable<void> {
         for (const int each : {3, 4})
@@ -178,7 +177,7 @@ TEST_F(Redlock, ClocksThatAreSteppedOnTwoNodesOfThreeGiveTheLockToTwoUntilTheNex
     play(scene);
 }
 
-// Alice's program is stopped. It sends and notices nothing while time passes.
+// Alice's program stands still: it sends and notices nothing while time passes.
 TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take_most(alice);
@@ -197,7 +196,7 @@ TEST_F(Redlock, AHolderThatPausesLongerThanTheValidityIsTold) {
     play(scene);
 }
 
-// The votes arrive after their lease has ended. Therefore they do not count.
+// The votes arrive after the end of their lease, so they do not count.
 TEST_F(Redlock, APauseWhileTheVotesAreOnTheirWayIsNoGrant) {
     constexpr duration pause = 40ms;
     for (const spot each : all)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios within one client: re-entries and hand-offs, which need no request to the store.
+// Scenarios within one client: re-entries and local hand-overs, which need no request to the store.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
 namespace {
 
-// Scenarios: re-entries are counted in the process, and the server sees one hold.
+// Scenarios with re-entries, which are counted in the process. The server sees one hold.
 
 struct Reentry : story {
     std::optional<recursive_mutex> m{std::in_place, *alice.program, world::name_of(0)};
@@ -30,7 +30,7 @@ struct Reentry : story {
     }
 
     void TearDown() override {
-        m.reset(); // the mutex keeps internals of its client alive
+        m.reset(); // the mutex would keep parts of the closed client alive
         story::TearDown();
     }
 };
@@ -111,10 +111,11 @@ TEST_F(Reentry, WithoutALeaseToNameEveryCallIsANewOwner) {
     play(scene);
 }
 
-// Scenarios: a hold that is handed over within a client, without a request to the store.
+// Scenarios in which a client hands a hold over to another call of its own, without a request to
+// the store.
 
 struct HandedOn : story {
-    /// Takes lock0 in one of Alice's calls, with a lease time of its own.
+    /// Takes lock0 in a call of Alice, with this lease time.
     asio::awaitable<held> take_for(duration length) {
         mutex m{*alice.program, w.name_of(0), lease_time{length}};
         const wanted how{.usual = length};
@@ -122,7 +123,8 @@ struct HandedOn : story {
     }
 };
 
-// Found by two seeds: the new owner's hold was renewed at the old owner's interval.
+// Found by two seeds: after the hand-over, the hold was still renewed as seldom as its old lease
+// needed.
 TEST_F(HandedOn, TheNextOwnerOfALongerLeaseHearsOfItsLossAsSoonAsItsOwnWants) {
     const duration own = w.how.lease_time;
     auto giver = [&]() -> asio::awaitable<void> {

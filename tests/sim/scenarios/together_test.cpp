@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with several locks that are taken as one. No caller starves, and no caller keeps one
-// lock while it waits for another. However a call or a hold ends, nothing of it stays.
+// Scenarios with several locks that are taken as one. No caller starves, no caller keeps one lock
+// while it waits for another, and no lock stays after a call or a hold has ended.
 #include "sim/several/tale.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ protected:
     }
     asio::awaitable<void> dine(int program, int philosopher, int meals, int& eaten) {
         const int left = philosopher, right = (philosopher + 1) % 5;
-        // Each philosopher's left fork comes first in the list.
+        // Each philosopher names the left fork first.
         const std::unique_ptr<set> forks = set_of(program, {{0, left}, {0, right}});
         for (int meal = 0; meal < meals; ++meal) {
             held mine = co_await take_all(program, *forks, {}, {}, philosopher);
@@ -110,7 +110,7 @@ TEST_F(Together, TheLossOfAMemberLosesTheWholeAndReleasesTheRest) {
     play(scene);
 }
 
-// Found by a seed: the call failed with lease_lost.
+// Found by a seed: the call failed with `lease_lost` instead of another attempt.
 TEST_F(Together, AMemberThatIsLostWhileTheOthersAreTakenCostsAnotherRound) {
     r.occupy({0, 0}, 300ms);
     auto scene = [&]() -> asio::awaitable<void> {
@@ -196,7 +196,7 @@ TEST_F(TogetherOnTwo, BehindAPartitionFromOneTheWholeEndsWithItsTermAndTheOtherI
     play(scene);
 }
 
-/// State of the locks before the call begins.
+/// State of the locks before the call that is cancelled.
 struct surroundings {
     const char* name;
     std::function<void(realm&)> arrange;
@@ -238,8 +238,7 @@ const std::vector<surroundings>& all_surroundings() {
     return all;
 }
 
-/// Plays a call and cancels it after some steps. Then checks that the call has left nothing on the
-/// servers.
+/// Runs a call, cancels it after some steps, and checks that it has left no lock on the servers.
 class cancelled_call {
 public:
     cancelled_call(const surroundings& s, bool is_quorum, cancellation plot)
@@ -279,7 +278,7 @@ public:
         ADD_FAILURE() << "cancelled after " << *plot_.after_steps
                       << " steps: " << r.verdict()->invariant << ": " << r.verdict()->story << '\n'
                       << told.str();
-        // leaked on purpose: operations that hang in the world cannot be destroyed
+        // leaked on purpose: the hanging operations cannot be destroyed
         (void)r_.release();
         return false;
     }

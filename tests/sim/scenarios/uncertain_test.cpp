@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios: an attempt whose outcome is unknown.
+// Scenarios with an attempt to take the lock whose outcome is unknown.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
@@ -39,7 +39,8 @@ TEST_F(Uncertain, WithoutTimeToAskAgainItIsReleasedBehind) {
     play(scene);
 }
 
-// The connection breaks and the caller does not wait, so the release arrives before the request.
+// The connection breaks while the request is in flight, and the release over another connection
+// arrives before the request.
 TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     alice.net.next(memory::verb::look, {.request_delay = 400ms, .cut_off = 1ms});
     auto scene = [&]() -> asio::awaitable<void> {
@@ -54,8 +55,8 @@ TEST_F(Uncertain, ARequestThatItsOwnReleaseOvertookIsReleasedOnceMore) {
     play(scene);
 }
 
-// Found by a seed. The reply to the release arrives after all requests have settled. But the server
-// carried the release out before they settled.
+// Found by a seed: the reply to the release came late, when no request could have an effect any
+// more. But the server had executed the release before the late request.
 TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
     alice.net.next(memory::verb::look, {.request_delay = 800ms, .cut_off = 1ms});
     alice.net.next(memory::verb::release, {.answer_delay = 900ms});
@@ -74,7 +75,7 @@ TEST_F(Uncertain, ASlowAnswerToTheReleaseDoesNotMakeTheSecondOneNeedless) {
 TEST_F(Uncertain, ARequestThatArrivesAfterItsDeadlineIsNotCarriedOut) {
     const duration late = w.how.command_timeout + 500ms;
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // with this lease the client learns the server's clock
+        held first = co_await take(alice); // the client learns the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.request_delay = late});
         const wanted how = once();
@@ -100,11 +101,11 @@ TEST_F(Uncertain, CancelledWhileTheAnswerIsUnderWayItCompletesAtOnceAndIsRelease
     play(scene);
 }
 
-// Found by a seed. The last attempt arrives too late to be granted. This says nothing about the
-// first attempt: it was granted, and its reply was lost.
+// Found by a seed: the last attempt comes too late and is not granted, but the first attempt was
+// granted, and its reply was lost.
 TEST_F(Uncertain, ALateAnswerDoesNotSettleAnEarlierLook) {
     auto scene = [&]() -> asio::awaitable<void> {
-        held first = co_await take(alice); // with this lease the client learns the server's clock
+        held first = co_await take(alice); // the client learns the server's clock
         EXPECT_EQ(co_await give_back(first), outcome::done);
         alice.net.next(memory::verb::look, {.answer_lost = true});
         alice.net.next(memory::verb::look, {.request_delay = 100ms});
@@ -129,7 +130,7 @@ TEST_F(Uncertain, AReleaseWhoseAnswerWasLostIsRepeated) {
     play(scene);
 }
 
-// Found by a seed: the server carries the renewal out, but the client does not learn of it.
+// Found by a seed: the server executes a renewal, and its reply is lost.
 TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     auto scene = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
@@ -150,8 +151,8 @@ TEST_F(Uncertain, AReleaseIsRepeatedAsLongAsTheLastRenewalMayLast) {
     play(scene);
 }
 
-// Found by a seed. The server carries the extension out, and the lease ends before the client stops
-// waiting for the reply. The release then assumes the shorter lease.
+// Found by a seed: the server executes an extension, but the lease ends before the client gets the
+// reply. The client then released the lock only for the time of the shorter lease.
 TEST_F(Uncertain, AnExtensionThatWasNotAnsweredIsReleasedAfterItsHoldIsLost) {
     const duration term = w.how.command_timeout / 2;
     auto scene = [&]() -> asio::awaitable<void> {

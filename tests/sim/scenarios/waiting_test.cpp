@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios: waiters get their locks, or their client is closed.
+// Scenarios with waiters that get their locks, or whose client is closed.
 #include "sim/story.hpp"
 
 namespace holdfast::sim {
 namespace {
 
-// Scenarios: how a waiter gets its lock.
+// Scenarios in which a waiter gets its lock.
 
 struct Waiting : story {};
 
@@ -29,7 +29,7 @@ TEST_F(Waiting, ADeadHolderKeepsTheWaiterForOneLease) {
     duration bob_got_it{};
     auto scene_of_alice = [&]() -> asio::awaitable<void> {
         held mine = co_await take(alice);
-        alice.net.cut(false); // never reconnects, as if she had died
+        alice.net.cut(false); // Alice never connects again, as if her program had died
         co_await sleep(30s);
         alice.net.mend();
     };
@@ -147,7 +147,7 @@ TEST_F(Waiting, ALockObjectMayGoWhileItWaits) {
     play(scene);
 }
 
-// Scenarios: waiters and holders whose client is closed.
+// Scenarios with waiters and holders whose client is closed.
 
 struct Closing : story {};
 
@@ -250,7 +250,7 @@ TEST_F(ClosingForGood, WhatIsStillHeldIsReleasedUnderItsHolder) {
     play(holder_of_it, end);
 }
 
-// Found by a seed: the release was already sent, but its reply had not arrived.
+// Found by a seed: the client was closed when the release was sent, but its reply had not arrived.
 TEST_F(ClosingForGood, AnUnlockThatComesTooLateIsToldThatTheClientClosed) {
     alice.net.next(memory::verb::release, {.answer_delay = 500ms});
     auto holder_of_it = [&]() -> asio::awaitable<void> {

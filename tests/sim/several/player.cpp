@@ -138,7 +138,7 @@ asio::awaitable<void> player::take_and_hold() {
     else
         held = co_await acquire(realm_, d, it->lock(), fixed, plot);
     if (!held) {
-        // the client may be closed while the next client has not started yet
+        // a client may be closed, and the next one not started yet
         co_await nap(duration{5});
         co_return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutine of a simulated program: takes several locks as one, any of several locks, or one lock,
-// and does with them what users do.
+// Coroutine of a simulated program that takes several locks as one, any of several locks, or one
+// lock, and does with them what users may do.
 #pragma once
 
 #include "sim/door.hpp"
@@ -20,15 +20,15 @@ class player {
 public:
     player(realm&, int program, int number, const script&, time_point end);
 
-    asio::awaitable<void> live(); ///< runs until the end of the safety phase
-    /// takes everything once; each attempt must succeed
+    asio::awaitable<void> live(); ///< runs until the time `end`
+    /// takes all locks once; each call must succeed within `bound`
     asio::awaitable<void> take_each(duration bound);
     int program() const { return program_; }
     bool done() const { return done_; }
 
 private:
-    /// Several locks of any type, and the lock that combines them. The object may be destroyed as
-    /// soon as an operation has begun.
+    /// Several lock objects, and the object that combines them. They may be destroyed as soon as an
+    /// operation has begun.
     struct thing {
         std::vector<std::unique_ptr<door>> parts{};
         std::optional<multi_mutex> all{};
@@ -36,7 +36,7 @@ private:
         way how = way::single;
         std::vector<spot> of{};
         duration lease{};
-        std::vector<int> generations{}; ///< generations of the clients that made the locks
+        std::vector<int> generations{}; ///< generations of the clients of the lock objects
         basic_mutex& lock();
     };
 

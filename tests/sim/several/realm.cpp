@@ -86,8 +86,8 @@ void realm::start_client(terminal& to) {
     };
     o.observer = std::make_shared<telling>(log, to.program * 10 + to.server, heard);
     o.random = [&to] { return to.random.roll(); };
-    // The library must know the type of a serial executor, so this is the type of the io_context
-    // itself.
+    // The library recognizes a serial executor by its type, so it must be the executor of the
+    // io_context itself.
     const asio::any_io_executor runs =
         ways.is_serial ? io.get_executor() : client_executor(io, services);
     to.at = std::make_unique<client>(runs, clock, std::move(o));
@@ -135,7 +135,7 @@ void realm::run_until(time_point end) {
         do {
             while (!verdict_ && clock.step())
                 after_step();
-            // also runs everything that is due now
+            // also runs the alarms of this moment
         } while (!verdict_ && clock.jump_to_next(clock.now()));
         look_at_servers();
         checks_->at_rest();

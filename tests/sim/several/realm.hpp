@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated world of several servers, with the operations and beliefs of its programs.
+// Simulation of several servers and their clients, with all running operations and all leases.
 #pragma once
 
 #include "sim/dice.hpp"
@@ -30,7 +30,7 @@
 
 namespace holdfast::sim::several {
 
-// Operations and beliefs of the programs in a world of several servers.
+// Running operations and leases of the simulated programs, for the checkers.
 
 /// One lock on one server (`spot`).
 struct spot {
@@ -39,7 +39,7 @@ struct spot {
     auto operator<=>(const spot&) const = default;
 };
 
-/// Ways to combine locks into one acquisition.
+/// How several locks are combined: one lock alone, all, any one of them, or a majority.
 enum class way { single, all, any, majority };
 
 /// Asynchronous operation that is running or has just ended.
@@ -52,43 +52,43 @@ struct deal {
     duration timeout = duration::max();
     duration lease{}; ///< requested lease time
     time_point started_at{};
-    std::vector<int> generations{}; ///< generations of its clients, by server
+    std::vector<int> generations{}; ///< generations of the program's clients, by server
     std::optional<time_point> cancelled_at{};
 };
 
-/// Part of a claim that belongs to one server.
+/// Part of a lease of several locks: the hold on one server.
 struct share_of_claim {
     spot where{};
     std::string owner{};
     std::shared_ptr<sync::lock_handle> hold{};
 };
 
-/// A caller's lease (`claim`).
+/// Lease of one or several locks that a caller has, with the information that the checkers need.
 struct claim {
     claim(const deal&, lease, duration longest_asked);
     claim(const claim&) = delete;
 
     const way how;
     const int program, actor;
-    const std::vector<spot> of;         ///< locks in the order of the members
-    const std::vector<int> generations; ///< generations of the clients, from the deal
+    const std::vector<spot> of;         ///< the locks, in the order of the members
+    const std::vector<int> generations; ///< generations of the clients when the lock was requested
     lease held;
-    const void* const hold; ///< identifies the hold; equal for leases that share a hold
+    const void* const hold; ///< identity of the hold; equal for leases of the same hold
     duration longest;       ///< longest lease time that was requested
     bool told_lost = false;
     std::optional<std::stop_callback<std::function<void()>>> on_lost{};
-    /// time since which a needed server shows another owner
+    /// time since which a needed server does not show this owner
     std::optional<time_point> absent_since{};
 
     bool is_joint() const { return how == way::all || how == way::majority; }
     std::size_t needs() const { return how == way::majority ? of.size() / 2 + 1 : of.size(); }
-    std::vector<share_of_claim> shares() const; ///< returns the current parts of the claim
+    std::vector<share_of_claim> shares() const; ///< returns the current parts of the lease
 };
 
-/// Claim that its caller believes in.
+/// Lease that its caller believes to be valid.
 struct belief {
     claim* of;
-    std::vector<share_of_claim> shares; ///< current parts of the claim
+    std::vector<share_of_claim> shares; ///< current parts of the lease
 };
 
 class accounts {
@@ -113,8 +113,8 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// Simulated world of several servers. Each program has a client for each server, and takes several
-// locks at once, or single locks. It has one clock, one thread and one seed, like `world`.
+// Simulation of several servers, with one clock, one thread and one seed, like `world`. Each
+// program has a client for each server, and takes several locks as one, or single locks.
 
 class audit;
 
@@ -123,18 +123,18 @@ struct node {
     explicit node(clock& time)
         : server{time} {}
     memory::server server;
-    /// for each name: time until which the server may show a wrong owner
+    /// time until which the server may show a wrong owner after a fault, by name
     std::map<int, time_point> doubt_until{};
-    std::map<int, time_point> broke_until{}; ///< the same for faults that a quorum need not survive
+    std::map<int, time_point> broke_until{}; ///< the same, for faults that a quorum need not
+                                             ///< survive
     std::vector<time_point> restarts{};
     duration stepped_back{};
     bool is_faithful = true; ///< whether the server has lost no data and has a right clock
-    /// number of changes of the server at the last look; empty: its clock was stepped since then
+    /// number of changes of the server's state at the last check; empty after a step of its clock
     std::optional<std::uint64_t> changes_seen{};
 };
 
-/// Client of a program for one server, with its connection (`terminal`). Another client may replace
-/// the client.
+/// Client of a program for one server, with its connection. A new client may replace it.
 struct terminal {
     terminal(int p, int s, dice d, network w)
         : program{p}
@@ -145,7 +145,7 @@ struct terminal {
     dice random;
     network net;
     std::unique_ptr<client> at;
-    int generation = 0; ///< number that grows when the client begins to close
+    int generation = 0; ///< counts the closed clients: grows when a client begins to close
     int of_client = 0;  ///< generation of the current client
 };
 
@@ -153,7 +153,7 @@ class realm {
 public:
     struct customs {
         rules how{};
-        bool is_serial = false; ///< whether clients use the executor without a strand
+        bool is_serial = false; ///< whether clients use a serial executor, without a strand
         bool is_quorum = false; ///< whether each name is one lock on all servers
         duration node_timeout{50};
     };
@@ -163,7 +163,7 @@ public:
     ~realm();
 
     asio::io_context services; ///< never runs; see client_executor()
-    /// Only one thread uses it, so it need not lock its mutexes.
+    /// Without mutexes, because only one thread uses it.
     asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     sim_clock clock{io};
     std::deque<node> nodes;
@@ -191,7 +191,7 @@ public:
     node& node_at(int server) { return nodes[static_cast<std::size_t>(server)]; }
     const node& node_at(int server) const { return nodes[static_cast<std::size_t>(server)]; }
     void start_client(terminal&);
-    void close_began(terminal&); ///< called when a client is told to close or is destroyed
+    void close_began(terminal&); ///< called when a client begins to close or is destroyed
     asio::awaitable<void> close(terminal&);
 
     void play(asio::awaitable<void> story);
@@ -201,17 +201,17 @@ public:
     void run_for(duration d) { run_until(clock.now() + d); }
     duration elapsed() const { return clock.now() - start_; }
 
-    // Functions that make faults of a server.
+    // Functions that cause faults of a server.
     void step_clock(int server, duration);
     void set_rate(int server, double);
     void restart_empty(int server);
     void evict(spot);
     void occupy(spot, duration lease);
     void vacate(spot);
-    /// Plays a store that has reached its server again.
+    /// Connects the stores with the server again. The clients then ask about their holds.
     asio::awaitable<void> reconnect(int server, duration takes);
 
-    /// Returns the error text of the last failed call, from the client's report.
+    /// Returns the error text that a client has reported last.
     const std::string& last_words() const { return last_words_; }
 
     int servers() const { return static_cast<int>(nodes.size()); }
@@ -220,15 +220,15 @@ public:
     const sighting& seen(spot where) const {
         return sightings_[static_cast<std::size_t>(where.server * names_ + where.name)];
     }
-    /// Returns the claims that their callers believe in now.
+    /// Returns the leases that their callers believe to be valid now.
     std::vector<belief> beliefs() const;
     std::string holder(spot) const; ///< returns the current holder; empty: the lock is free
-    /// Returns the terminal of the client with this identity. Null: a foreign client.
+    /// Returns the place of the client that this owner belongs to, or null for a foreign client.
     const terminal* home_of(const std::string& owner) const;
 
-    /// Returns whether the server certainly shows its grants, because it had no fault.
+    /// Returns whether the server must show its grants, because no fault affects this lock now.
     bool is_well(spot where) const { return clock.now() > until(where, &node::doubt_until); }
-    /// Returns whether the quorum must have kept the lock: no server had a fault that a quorum need
+    /// Returns whether the quorum must have kept the lock: there was no fault that a quorum need
     /// not survive.
     bool quorum_promised(int name) const;
 

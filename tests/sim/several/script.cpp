@@ -197,7 +197,7 @@ asio::awaitable<void> trouble::cut(terminal& each, dice d) {
     }
 }
 
-/// Replaces one or all clients of the program. This may happen at any moment.
+/// Closes one or all clients of the program at random times, and starts new ones.
 asio::awaitable<void> trouble::replace(int program, dice d) {
     for (;;) {
         co_await pause(d, plan_.fate.closes);

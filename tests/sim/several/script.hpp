@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world of several servers that one seed makes, and its faults.
+// Plan of a simulation with several servers, drawn from its seed, and the faults of the plan.
 #pragma once
 
 #include "sim/plan.hpp"
@@ -12,15 +12,15 @@
 
 namespace holdfast::sim::several {
 
-// The world of several servers that one seed makes.
+// Plan of a simulation with several servers, drawn from its seed.
 
-/// Frequency of each action of the programs, in percent, and durations.
+/// Frequency of each action of the simulated programs, in percent, and lengths of time.
 struct manners {
     int single = 30; ///< takes one lock instead of several
     int any = 0;
     int fixed = 0;
     int impatient = 0;
-    int timed = 0; ///< uses a timeout; percentage of the calls that wait
+    int timed = 0; ///< uses a timeout; in percent of the calls that wait
     int cancels = 0;
     int drops = 0;
     int outlasts = 0;
@@ -28,10 +28,10 @@ struct manners {
     int asks = 0;
     int forces = 0;
     int re_enters = 0;
-    duration pause{}, holds{}, timeout{}; ///< maximum durations of pauses, holds and timeouts
+    duration pause{}, holds{}, timeout{}; ///< maximum lengths
 };
 
-/// Faults, as the usual pause between two faults. Zero: the fault never happens.
+/// Usual pause between two faults of each kind. Zero: this fault never happens.
 struct trials {
     duration cuts{}, cut_lasts{};
     duration closes{};
@@ -40,7 +40,7 @@ struct trials {
     duration restarts{};
     duration evictions{};
     duration steps{};
-    int slow_node = -1; ///< number of a server that always answers late; -1: none
+    int slow_node = -1; ///< number of a server that always answers late, or -1
     bool rates = false;
 };
 
@@ -61,12 +61,12 @@ struct script {
 script draw_script(std::uint64_t seed, bool is_quorum);
 std::ostream& operator<<(std::ostream&, const script&);
 
-/// Faults of a world of several servers during its safety phase, except faults of single requests.
+/// Random faults of the servers, connections and programs in a simulation with several servers.
 class trouble {
 public:
     trouble(realm&, const script&, time_point end);
 
-    void begin(); ///< starts all faults of the script; they run until `end`
+    void begin(); ///< starts the faults of the plan, which happen until `end`
     void heal();  ///< ends all faults
 
 private:

@@ -81,7 +81,7 @@ private:
                                 "all is well again, and not everybody comes to an end");
     }
 
-    /// Returns the time by which everything has ended and every player has had its turn.
+    /// Returns the time within which each program must get its locks after the faults have ended.
     duration bound() const {
         const rules& r = realm_.how;
         duration stepped_back{};
@@ -128,7 +128,7 @@ static result play_several(const script& s, std::ostream& out, telling_of what) 
     const bool failed = end.broken.has_value();
     if (what == telling_of::everything || (what == telling_of::failures && failed))
         tell_of_several(out, *r, s, what);
-    if (failed) { // leaked on purpose: operations that hang in the world cannot be destroyed
+    if (failed) { // leaked on purpose: the hanging operations cannot be destroyed
         (void)story.release();
         (void)r.release();
     }

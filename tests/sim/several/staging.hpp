@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays one world of several servers, from its seed to its end or to the first broken invariant.
+// Runs one simulation with several servers, from its seed to its end or to the first broken
+// invariant.
 #pragma once
 
 #include "sim/play.hpp"
@@ -9,7 +10,7 @@
 
 namespace holdfast::sim {
 
-/// Kind of world that the seeds play.
+/// Kinds of simulations that a seed can be used for.
 enum class repertoire {
     single,   ///< single locks on one server
     together, ///< several locks combined into one, on one or two servers

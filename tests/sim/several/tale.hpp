@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixture of the scenarios with several servers: Alice and Bob, each with a client for every
-// server, without faults. All invariants are checked throughout, and at the end nothing may be
-// left.
+// server, without random faults. The checkers run at each step, and no lock may be left at the end.
 #pragma once
 
 #include "sim/several/under_way.hpp"
@@ -66,8 +65,8 @@ protected:
     asio::awaitable<void> until(duration since_start) { return r.sleep(since_start - r.elapsed()); }
     duration now() const { return r.elapsed(); }
 
-    /// Plays the scenes at the same time until nothing happens any more. An hour of simulated time
-    /// is enough.
+    /// Runs the scenes at the same time, for an hour of simulated time. Nothing happens any more
+    /// then.
     template <typename... Scenes>
     void play(Scenes&... scenes) {
         (r.play(scenes()), ...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation on several locks that a simulated program has in progress, and its result.
+// An operation of a simulated program on several locks, and its result.
 #pragma once
 
 #include "sim/checkers/several.hpp"
@@ -24,7 +24,7 @@ public:
     under_way(const under_way&) = delete;
     ~under_way();
 
-    /// Returns a token for a `co_await`. The `co_await` does not throw, and it can be cancelled.
+    /// Returns a completion token for a `co_await` that does not throw and can be cancelled.
     auto token() const {
         return asio::bind_cancellation_slot(signal_->slot(), asio::as_tuple(asio::use_awaitable));
     }
@@ -40,16 +40,16 @@ private:
     bool ended_ = false;
 };
 
-/// A caller's lease (`hands`). It is in the ledger as long as the caller has it.
+/// Lease that a caller has. The ledger lists it as long as the object exists.
 class hands {
 public:
     hands(realm&, const deal&, lease, duration longest);
     hands(const hands&) = delete;
-    ~hands(); ///< destroys the lease if the caller still has it
+    ~hands(); ///< also destroys the lease, unless take_out() was called
 
     claim& what() { return *claim_; }
     bool empty() const { return !claim_; }
-    /// returns the lease for its release; from then on the caller does not rely on it
+    /// returns the lease, to be released; the caller must no longer rely on it
     lease take_out();
 
 private:
@@ -61,7 +61,7 @@ private:
 
 /// Returns the generation of the program's current client for each server.
 std::vector<int> generations_of(const realm&, int program);
-/// Returns a new operation on the locks of the claim.
+/// Returns a new operation on the locks of this lease.
 deal deal_about(const claim&, deed);
 
 /// Acquires the locks. Returns null if they were not granted.
