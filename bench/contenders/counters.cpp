@@ -33,8 +33,8 @@ public:
         return all;
     }
 
-    /// Two scripts are the minimum, because permits can be passed on within the process. There is
-    /// no maximum, because a thread that finds no permit runs additional scripts.
+    /// The minimum is two scripts, because permits can be passed on within the process. There is no
+    /// maximum number: a thread that finds no permit runs additional scripts.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -140,7 +140,7 @@ public:
         return all;
     }
 
-    /// Two scripts are the minimum, because permits can be passed on within the process.
+    /// The minimum is two scripts, because permits can be handed over within the process.
     claim scripts_for(const tally&) const override {
         return {2, std::numeric_limits<long long>::max()};
     }
@@ -180,7 +180,7 @@ public:
         return all;
     }
 
-    /// There is no maximum, because a thread may run several scripts until it gets a permit.
+    /// There is no maximum number of scripts: a thread may run several until it gets a permit.
     claim scripts_for(const tally& all) const override {
         return {all.done, std::numeric_limits<long long>::max()};
     }

@@ -145,8 +145,8 @@ public:
         return java_.finish();
     }
 
-    /// There is no maximum, because Redisson makes failed attempts, and renews held locks every ten
-    /// seconds.
+    /// There is no maximum number of scripts: Redisson makes failed attempts, and renews held locks
+    /// every ten seconds.
     claim scripts_for(const tally& all) const override {
         const int each = std::string_view{kind_} == "rate" ? 1 : 2; // a rate has no release
         return {each * all.done, std::numeric_limits<long long>::max()};
@@ -320,7 +320,7 @@ public:
         return all;
     }
 
-    /// There is no maximum, because failed attempts need more scripts.
+    /// There is no maximum number of scripts, because failed attempts need more of them.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }

@@ -129,7 +129,8 @@ public:
         return together;
     }
 
-    /// There is no maximum, because each waiter makes at least one failed attempt.
+    /// There is no maximum number of scripts, because each waiter makes at least one failed
+    /// attempt.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done, std::numeric_limits<long long>::max()};
     }

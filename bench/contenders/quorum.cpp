@@ -133,8 +133,8 @@ public:
         return all;
     }
 
-    /// There are no limits, because these are the numbers of one node, and a pair needs only a
-    /// majority of the nodes. run() checks the sum over all nodes.
+    /// The number of scripts of one node has no limits, because a pair of lock and unlock needs
+    /// only a majority of the nodes. run() checks the sum over all nodes.
     claim scripts_for(const tally&) const override {
         return {0, std::numeric_limits<long long>::max()};
     }

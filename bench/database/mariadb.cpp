@@ -307,7 +307,7 @@ public:
         return all.get();
     }
 
-    /// There is no maximum, because waiters poll and holders renew.
+    /// There is no maximum number of UPDATEs, because waiters poll and holders renew.
     claim scripts_for(const tally& all) const final {
         return {2 * all.done + 2, std::numeric_limits<long long>::max()};
     }
