@@ -1,6 +1,6 @@
 #!/bin/sh
-# fresh.sh <sim_explore> <world>: plays seeds that no earlier run has played. The first seed is
-# derived from the time. HOLDFAST_FRESH_SEEDS is the number of seeds; the plain world gets four
+# fresh.sh <sim_explore> <kind>: runs simulations of this kind with new seeds, beginning with a seed
+# from the current time. HOLDFAST_FRESH_SEEDS is the number of seeds; the kind "plain" gets four
 # times as many.
 set -eu
 seeds=${HOLDFAST_FRESH_SEEDS:-250}
@@ -10,7 +10,7 @@ if [ "$2" = plain ]; then
 else
   set -- "$1" "--$2" --jobs 1 --seeds "$seeds" --from "$from"
 fi
-# malloc() keeps more freed blocks of each size at hand: a world frees and allocates all the time.
+# Let malloc() keep more freed blocks, because a simulation frees and allocates all the time.
 export GLIBC_TUNABLES=glibc.malloc.tcache_count=1000
 echo "$*"
 exec "$@"

@@ -18,7 +18,7 @@ claim::claim(subject w, lease l, duration asked, std::string stands_on, unsigned
     , held{std::move(l)}
     , owner{held.owner()}
     , hold{held.hold().get()}
-    // not from lease::permit_ids(), which would prevent a hand-over of the permits
+    // lease::permit_ids() is not called, because it would prevent a hand-over of the permits
     , permits{held.hold()->permit_ids()}
     , reads{support::wire_hold_of(held).what.kind == lock_kind::read}
     , beside{std::move(stands_on)}

@@ -305,8 +305,7 @@ public:
         return all.at(static_cast<std::size_t>(number));
     }
     static int number_of(std::string_view name) { return name.back() - '0'; }
-    int client_of(const std::string& owner) const; ///< returns the number of the client; -1:
-                                                   ///< another program
+    int client_of(const std::string& owner) const; ///< returns the client's number, or -1
     /// Returns the owner that requested this permit, or an empty text if another program did.
     std::string lease_of(const std::string& permit) const {
         const auto known = lease_of_permit_.find(permit);

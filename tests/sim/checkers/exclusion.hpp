@@ -184,7 +184,7 @@ private:
     std::vector<std::optional<time_point>> open_since_;
     /// time of the last write hold, by client and name
     std::map<std::pair<int, int>, time_point> last_written_;
-    /// clients that believed at the last check that they write, with the name
+    /// clients that at the last check believed that they hold a write lock, with its name
     std::set<std::pair<int, int>> believed_before_;
     std::optional<operation> last_; ///< operation that ended last
     bool program_closed_ = false;
