@@ -73,6 +73,7 @@ public:
 
     // Differences from Redis. A test leaves a part out, or is skipped, if the store lacks what it
     // needs.
+
     /// Whether a lock ends with its client's session, and not after a lease of its own.
     virtual bool leases_by_session() const { return false; }
     /// Whether `listeners` and inspections count the waiters that are notified of releases without
