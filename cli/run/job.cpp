@@ -8,13 +8,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <system_error>
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,16 +30,21 @@ namespace {
 class without_sigttou {
 public:
     without_sigttou() noexcept {
-        sigset_t asking;
-        ::sigemptyset(&asking);
-        ::sigaddset(&asking, SIGTTOU);
-        ::sigprocmask(SIG_BLOCK, &asking, &before_);
+        ::sigemptyset(&asking_);
+        ::sigaddset(&asking_, SIGTTOU);
+        sigset_t before;
+        ::sigprocmask(SIG_BLOCK, &asking_, &before);
+        was_blocked_ = ::sigismember(&before, SIGTTOU) == 1;
     }
     without_sigttou(const without_sigttou&) = delete;
-    ~without_sigttou() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    ~without_sigttou() {
+        if (!was_blocked_)
+            ::sigprocmask(SIG_UNBLOCK, &asking_, nullptr);
+    }
 
 private:
-    sigset_t before_{};
+    sigset_t asking_{};
+    bool was_blocked_ = false;
 };
 
 } // namespace
@@ -89,13 +97,18 @@ bool can_be_taken(int signal, const inheritance& inherited) {
 
 } // namespace
 
+// The C library uses a few signals internally (glibc: 32 and 33), and its functions refuse to block
+// them. But other processes can send them too, and they would end this process. So this function
+// fills the set itself and calls the kernel.
 sigset_t block_signals_of_job(const inheritance& inherited) {
-    sigset_t taken;
-    ::sigemptyset(&taken);
+    std::uint64_t bits = 0; // as the kernel reads them: bit 0 is signal 1
     for (int signal = 1; signal <= SIGRTMAX; ++signal)
         if (can_be_taken(signal, inherited))
-            ::sigaddset(&taken, signal); // fails for signals that the C library uses internally
-    ::pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+            bits |= std::uint64_t{1} << (signal - 1);
+    ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bits, nullptr, sizeof bits);
+    sigset_t taken;
+    ::sigemptyset(&taken);
+    std::memcpy(&taken, &bits, sizeof bits);
     if (!inherited.ignores(SIGPIPE))
         ::signal(SIGPIPE, SIG_DFL); // the kernel drops ignored signals
     return taken;

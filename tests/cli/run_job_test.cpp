@@ -174,6 +174,8 @@ TEST_P(JobEnds, EachSignalThatWouldEndTheProgramIsPassedOnAndFreesTheLock) {
                          SIGXFSZ, SIGUSR1,   SIGUSR2, SIGABRT, SIGSEGV,     SIGBUS,
                          SIGFPE,  SIGILL,    SIGSYS,  SIGTRAP, SIGSTKFLT,   SIGPIPE,
                          SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGRTMIN + 3};
+    for (int internal = SIGSYS + 1; internal < SIGRTMIN; ++internal) // the C library uses them
+        all.push_back(internal);
     for (int each = SIGRTMIN; each <= SIGRTMAX; each += 5)
         all.push_back(each);
     for (const int number : all) {
