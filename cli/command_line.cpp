@@ -182,6 +182,14 @@ void expect_time(CLI::App& expected, const std::string& names, std::string_view 
         names, [&into, option](const std::string& text) { into = parse_time(option, text); });
 }
 
+void expect_lease(CLI::App& expected, std::optional<std::chrono::duration<double>>& into) {
+    expected.add_option_function<std::string>("--lease", [&into](const std::string& text) {
+        into = parse_time("--lease", text);
+        if (*into < lease_min)
+            throw usage_error{"--lease is too short: give 100ms or more"};
+    });
+}
+
 void expect_number(CLI::App& expected, const std::string& names, std::string_view option,
                    std::uint64_t least, std::uint64_t most,
                    std::function<void(std::uint64_t)> take) {

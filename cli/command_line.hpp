@@ -64,6 +64,14 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
 void expect_time(CLI::App&, const std::string& names, std::string_view option,
                  std::optional<std::chrono::duration<double>>& into);
 
+/// Shortest lease that the program takes. A busy machine may pause a process for longer than a very
+/// short lease. Then the lock would be lost before the next step of a script.
+inline constexpr std::chrono::milliseconds lease_min{100};
+
+/// Registers the option `--lease`. `parse` throws `usage_error` if the value is not a duration, or
+/// if it is shorter than `lease_min`.
+void expect_lease(CLI::App&, std::optional<std::chrono::duration<double>>& into);
+
 /// Registers an option whose value is a whole number. `parse` throws `usage_error` if the value is
 /// not a number from `least` to `most`.
 void expect_number(CLI::App&, const std::string& names, std::string_view option,

@@ -232,7 +232,7 @@ void expect(CLI::App& expected, given_options& given) {
     expect_time(expected, "-w,--wait", "-w", given.wait);
     expect_number(expected, "-E,--conflict-exit-code", "-E", 0, 255,
                   [&given](std::uint64_t number) { given.busy_status = static_cast<int>(number); });
-    expect_time(expected, "--lease", "--lease", given.lease);
+    expect_lease(expected, given.lease);
     expect_time(expected, "--longest-lease", "--longest-lease", given.longest_lease);
     expected.add_flag("--nodes-remember", given.nodes_remember);
     expect_time(expected, "--hold-for", "--hold-for", given.hold_for);
@@ -345,15 +345,11 @@ void check_has_no_nodes(const given_options& given) {
         throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
 }
 
-/// Throws `usage_error` if the lease is too short. A busy machine may pause this process for longer
-/// than a very short lease: the lock would be lost, and the command stopped.
+/// Throws `usage_error` if the lease in a URL is shorter than `lease_min`.
 void check_lease(const given_options& given, const std::string& urls) {
-    constexpr std::chrono::milliseconds least{100};
-    if (given.lease && *given.lease < least)
-        throw usage_error{"--lease is too short: give 100ms or more"};
     for (const std::string& url : each_url(urls)) {
         const std::optional<length> of_url = time_in(url, "lease_time");
-        if (!given.lease && of_url && *of_url < least)
+        if (!given.lease && of_url && *of_url < lease_min)
             throw usage_error{"lease_time in the URL is too short: give 100ms or more"};
     }
 }

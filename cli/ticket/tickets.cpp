@@ -44,8 +44,8 @@ Usage: holdfast take [OPTIONS] NAME
 
   -w, --wait TIME      wait at most this long if the lock is busy (0.5, 30, 2m;
                        0: do not wait); without it, wait for ever
-      --lease TIME     how long the lock stays held (default 10m).
-                       'holdfast renew' makes this time longer
+      --lease TIME     how long the lock stays held (default 10m, at least
+                       100ms). 'holdfast renew' makes this time longer
       --fenced         reserve a fencing token for the holder. It is in the
                        output of --json; see 'holdfast run --help'
       --reason TEXT    why the lock is taken; 'holdfast inspect' and
@@ -87,7 +87,8 @@ Usage: holdfast renew [OPTIONS] TICKET
   is read from standard input, so that other users cannot see it in the list of
   processes.
 
-      --lease TIME     how long the lock stays held from now (default 10m)
+      --lease TIME     how long the lock stays held from now (default 10m, at
+                       least 100ms)
       --json           for programs: {"name", "renewed", "lease_ms"}; "name" is
                        the name on the server, with the prefix
       --url URL        the server, as for 'holdfast take'
@@ -308,7 +309,7 @@ int take(const inheritance&, arguments all) {
     take_options given;
     CLI::App expected{"", "take"};
     expect_time(expected, "-w,--wait", "-w", given.wait);
-    expect_time(expected, "--lease", "--lease", given.lease);
+    expect_lease(expected, given.lease);
     expected.add_flag("--fenced", given.fenced);
     expected.add_option("--reason", given.reason);
     expect_number(expected, "--while", "--while", 1, std::numeric_limits<pid_t>::max(),
@@ -328,7 +329,7 @@ int renew(const inheritance& inherited, arguments all) {
     look_options given;
     std::optional<length> lease;
     CLI::App expected{"", "renew"};
-    expect_time(expected, "--lease", "--lease", lease);
+    expect_lease(expected, lease);
     const std::optional<holdfast::ticket> which =
         parse_ticket(expected, given, std::move(all), renew_help);
     if (!which)

@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"run", "-E", "busy", "job", "--", "true"}, "-E: 'busy' is no whole number"},
         mistake{{"run", "--lease", "1ms", "job", "--", "true"},
                 "--lease is too short: give 100ms or more"},
+        mistake{{"take", "--lease", "99ms", "job"}, "--lease is too short: give 100ms or more"},
+        mistake{{"renew", "--lease", "1ms", "-"}, "--lease is too short: give 100ms or more"},
         mistake{{"run", "--lease", "30x", "job", "--", "true"}, "--lease: '30x' is no length"},
         mistake{{"run", "-w", "30x", "job", "--", "true"}, "30s, 2m, 1h, 1d"},
         mistake{{"run", "--hold-for", "-1", "job", "true"}, "--hold-for: '-1' is no length"},
