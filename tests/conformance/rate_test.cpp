@@ -364,6 +364,19 @@ TEST_P(Rate, ShorterKeptTimeLetsLimiterExistUntilWaitersAskAgain) {
     }
 }
 
+TEST_P(Rate, DrawsThatAreOverDoNotCountAgainUnderALongerInterval) {
+    constexpr auto per_client = rate::scope_of::per_client;
+    moving_client home{store(), {}};
+    client other = make_client();
+    rate_limiter mine{home.get(), "mails"}, same{other, "mails"};
+    same.set_rate({.permits = 4, .per = 400ms, .scope = per_client});
+    mine.acquire(2);
+    home.pass(500ms);
+    mine.acquire(1);
+    same.set_rate({.permits = 5, .per = 1h, .scope = per_client});
+    EXPECT_EQ(mine.available_permits(), 4);
+}
+
 TEST_P(Rate, ShorterKeptTimeCountsAtOnceIfNobodyWaits) {
     moving_client home{store(), {}};
     rate_limiter mails{home.get(), "mails"};

@@ -535,6 +535,8 @@ std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
 /// this client's draws from its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     const std::optional<duration> wait = wait_under_old_rate(what.name);
+    if (limiter* const before = find(what.name))
+        remove_expired_draws(*before); // they must not count again under a longer interval
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
     made.ends_at =
@@ -605,6 +607,10 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));
+    remove_expired_draws(there);
+}
+
+void rate_table::remove_expired_draws(limiter& there) const {
     const auto is_over = [&](const draw& each) {
         return clock_.is_over(counts_until(there, each));
     };

@@ -300,6 +300,7 @@ private:
     limiter* find(const lock_name&);
     const limiter* find(const lock_name&) const;
     void use(limiter&);
+    void remove_expired_draws(limiter&) const;
     void keep_for_waiter(limiter&, std::optional<duration> wait) const;
     std::optional<duration> wait_under_old_rate(const lock_name&);
     static drawer drawer_of(const limiter&, const drawer& client);

@@ -106,14 +106,17 @@ local function others_that_draw()
     return keys, trouble_with_place(KEYS[1], keys)
 end
 
--- Keeps the draws of other clients until they expire under the new rate. Deletes the stored numbers
--- of permits that these clients have left, so that their next requests count the permits again.
+-- Keeps the draws of other clients until they expire under the new rate. Removes the draws that
+-- have already expired under the old rate, because they must not count again if the new interval is
+-- longer. Deletes the stored numbers of permits that these clients have left, so that their next
+-- requests count the permits again.
 local function carry_over(keys, made)
     local lasts = client_keys_last(made, made.kept)
     local length = string.format('%.0f', lasts)
     local ends = string.format('%.0f', math.floor(clock / 1000) + lasts)
     for i = 1, #keys, 2 do
         redis.pcall('del', keys[i])
+        redis.pcall('zremrangebyscore', keys[i + 1], '-inf', edge_of(limiter, clock))
         local left = redis.pcall('pttl', keys[i + 1])
         if type(left) == 'number' and left < lasts then
             if redis.pcall('pexpire', keys[i + 1], length) == 1 then

@@ -405,6 +405,7 @@ private:
             return {};
         if (how_ && how_->kept == duration{}) // the limiter's expiry does not show who waits
             waits_until_ = now_ + how_->per;
+        std::erase_if(draws_, [&](const draw& each) { return how_ && !is_within(each, now_); });
         how_ = what.to;
         ends_ = how_->kept > duration{} ? now_ + how_->kept : time_point::max();
         keep_for_waiters();
