@@ -35,6 +35,23 @@ TEST_P(PermitScripts, WhoCannotHaveTheRestGivesBackThePartThatIsThere) {
     EXPECT_EQ(held_count(), 1);
 }
 
+TEST_P(PermitScripts, NumberThatAnotherProgramHasReplacedIsNamedAndNotTouched) {
+    for (const char* const text : {"foreign", "1.5", "007", "99999999999999999999"}) {
+        others_set("3");
+        EXPECT_EQ(said(take({1, 2})), done);
+        server().command({"SET", name_, text});
+        const bool is_number = std::string_view{text}.starts_with("9");
+        const char* const there = is_number ? "a leased semaphore" : "another program's data";
+        for (const redis::reply& answer : {take({9}), release({1, 2})}) {
+            EXPECT_TRUE(is_error(answer, "WRONGTYPE")) << text;
+            EXPECT_THAT(answer.text, ::testing::HasSubstr(there)) << text;
+        }
+        EXPECT_EQ(value(), text);
+        EXPECT_EQ(held_count(), 2);
+        server().command({"FLUSHALL"});
+    }
+}
+
 TEST_P(PermitScripts, PermitsAreTakenWhereThereAreEnough) {
     others_set("3");
     const std::int64_t before = server_micros();

@@ -4,7 +4,7 @@
 --   command (optional).
 -- Returns {1 all were held | 0 some were missing or expired, receivers (-1: message denied)}.
 -- Redisson: release of RedissonPermitExpirableSemaphore.
--- uses: deadline permits tell
+-- uses: deadline instead permits tell
 
 local now = math.floor(clock_and_whether_late('0') / 1000)
 local there, in_time, as_it_was = {}, 0, {}
@@ -29,7 +29,8 @@ redis.call('zrem', KEYS[2], unpack(there))
 local value = redis.pcall('incrby', KEYS[1], #there)
 if type(value) == 'table' then
     redis.call('zadd', KEYS[2], unpack(as_it_was))
-    return value
+    local is_no_number = string.find(value.err, 'not an integer', 1, true)
+    return is_no_number and another_kind(KEYS[1], 'a leased semaphore') or value
 end
 local told = value > 0 and tell(ARGV[4], string.format('%.0f', value), ARGV[5], ARGV[6]) or 0
 return {in_time == tonumber(ARGV[2]) and 1 or 0, told}

@@ -19,11 +19,11 @@ local function another_kind(name, wanted, refused)
         '{' .. name .. '}:timeout'
     local count, text = redis.pcall('hlen', name), redis.pcall('get', name)
     local is = 'neither a hash nor a string'
-    if redis.pcall('exists', held) == 1 and (text == false or type(text) == 'string') then
+    local number = type(text) == 'string' and
+        (text == '0' or string.find(text, '^%-?[1-9]%d*$')) and math.abs(tonumber(text))
+    if redis.pcall('exists', held) == 1 and (text == false or number) then
         is = 'a string (a leased semaphore)'
     elseif type(text) == 'string' then
-        local number = (text == '0' or string.find(text, '^%-?[1-9]%d*$')) and
-            math.abs(tonumber(text))
         is = number and number > counted_exactly_max and
             'a string (a number that no counter can have)' or
             number and 'a string (a semaphore or a latch)' or
