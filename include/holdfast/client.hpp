@@ -69,7 +69,7 @@ public:
     client(asio::any_io_executor executor, options how);
 
     /// Creates a client that runs on the user's executor and uses the user's clock, for simulations
-    /// (docs/howto/testing.md, tests/sim). After the close has completed, the client does not use
+    /// (docs/howto/testing.md, tests/sim). After `close()` has completed, the client does not use
     /// the clock any more, so the clock may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
@@ -347,7 +347,7 @@ public:
     /// texts of this client begin with this UUID.
     std::string id() const;
 
-    /// Returns the object that implements the client. Only the library's own types use it.
+    /// Returns the object that implements the client. Only the library itself calls this function.
     const std::shared_ptr<sync::engine>& engine() const noexcept { return engine_; }
 
 private:

@@ -47,8 +47,8 @@ struct options {
     /// set, `url` and `credentials` are not used.
     store_factory store{};
 
-    /// Text that the client puts before every lock name at the store. Redisson calls this a
-    /// NameMapper.
+    /// Text that the client puts before every lock name at the store. In Redisson, a NameMapper
+    /// does this.
     std::string prefix{};
     /// Your own function that maps each lock name to the name at the store. If set, it is used
     /// instead of `prefix`. The function must be pure, thread-safe and injective (two names never
@@ -79,7 +79,8 @@ struct options {
     /// How long a call retries while the store cannot be reached. After that time, the call fails,
     /// usually with `unreachable`. The default (empty) is 10 s, or 30 s if another server can take
     /// over (Sentinel, Cluster). Blocking calls that only read, like `inspect()`, retry only if
-    /// another server can take over. A pause of the process does not count.
+    /// another server can take over. The time of a pause of the whole process (SIGSTOP, a suspended
+    /// machine) does not count.
     std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. If a request is under way at that
     /// time, `unlock()` also waits for the end of the request, at most one command timeout longer.

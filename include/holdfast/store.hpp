@@ -66,9 +66,9 @@ struct owner_id {
 /// it.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-/// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
-/// users. The first ten bytes come from the client's id, and the last six bytes come from the
-/// owner's number.
+/// Returns the permit id for the given owner: 32 hexadecimal digits, the format that Redisson
+/// returns to users. The first ten bytes come from the client's id, and the last six bytes come
+/// from the owner's number.
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
 /// Kinds of locks. `plain`, `spin` and `fenced` use the same key, so they exclude each other. A
@@ -117,8 +117,9 @@ struct ask : hold {
     /// Requested lease time. A store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
-    /// (look()), not even if the server was stalled. The first attempt ignores the deadline and may
-    /// take the store's whole time limit, because the timeout of try_lock() is zero.
+    /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
+    /// because try_lock() has a timeout of zero. The first attempt may last for the store's whole
+    /// time limit.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -130,9 +131,9 @@ struct ask : hold {
     /// than `lease_time`, because a renewal soon extends it to `lease_time`. `answer::term` is the
     /// length of this first lease, and `answer::counts_from` is the moment at which it began.
     bool renewed = false;
-    /// For a read-write lock that the caller already holds on the other side (reader or writer):
-    /// number of that owner, which keeps its hold. For example, a downgrade acquires the read side
-    /// under the caller's write hold. 0 if there is no such owner.
+    /// For a read-write lock of which the caller already holds the other side (read or write):
+    /// owner number of that hold. The caller keeps that hold. For example, a downgrade acquires the
+    /// read side under the caller's write hold. 0 if there is no such hold.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait for this writer after the last reader has
     /// left. The store itself sets this value.
@@ -217,8 +218,8 @@ struct renewal_options {
     /// Requested lease time. With zero, the request extends no hold: it only asks whether the locks
     /// are still held, and no replica has to confirm it.
     duration lease_time{};
-    /// Time after which replies are of no use. A request that was sent and has no reply at this
-    /// time fails with `outcome_unknown`.
+    /// Time after which the caller does not use replies any more. A request that was sent and has
+    /// no reply at this time fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
     /// True if an earlier request for the same holds got no reply. The store then sends this
     /// request over another connection, if it has one.
@@ -230,8 +231,8 @@ struct renewal_options {
 /// the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. If the lock is held, its
-    /// validity counts from the moment just before the request was sent.
+    /// Called when the store has replied whether the lock is still held. If the lock is held, the
+    /// validity of the hold counts from the moment just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
@@ -292,9 +293,10 @@ struct limits {
     bool by_session = false;
     /// Maximum of `hold::replicas`. Zero if the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
-    /// Maximum time between two requests about the same read hold, even if its lease is fixed.
-    /// Other programs may shorten a read hold at any time, and the request restores its remaining
-    /// time. `duration::max()` means that no other program shortens read holds.
+    /// Maximum time between two requests about the same read hold. It also applies to a read hold
+    /// with a fixed lease. Other programs may shorten a read hold at any time, and the request
+    /// restores its remaining time. `duration::max()` means that no other program shortens read
+    /// holds.
     duration read_request_max = duration::max();
     /// Usual length of an outage: the default of `options::unavailable_timeout`. It is longer for
     /// stores in which another server takes over when a server dies.
@@ -363,8 +365,9 @@ struct holding {
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock. The
-    /// reason is that kazoo gives the nodes of both kinds the same names. `kind` is then `lock`.
+    /// False if the nodes of the lock do not show whether the lock is a mutex or a read-write lock.
+    /// The reason is that kazoo gives the nodes of both kinds the same names. `kind` is then
+    /// `lock`.
     bool kind_is_certain = true;
     /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
     /// it.
@@ -374,8 +377,9 @@ struct holding {
 /// Result of `inspector::force_release`.
 struct forced {
     bool was_locked = false; ///< true if `owners` held the lock; it is free now
-    /// If `was_locked` is false, the lock was not removed, and the list has its present owners. If
-    /// very many owners share the lock, the list may have only some of them.
+    /// Owners of the lock: the removed owners, or the present owners if `was_locked` is false and
+    /// the lock was not removed. If very many owners share the lock, the list may have only some of
+    /// them.
     std::vector<std::string> owners{};
 };
 
@@ -417,7 +421,7 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns whether the clients of this store report their holds and waits to it.
+    /// Returns whether clients report their holds and waits to this store.
     virtual bool lists_active() const noexcept { return false; }
 
     /// Implements `client::list_active()`: lists locks whose names begin with `prefix`, from the
@@ -459,8 +463,8 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) = 0;
 };
 
-/// Identity of the server that stores a lock. A client that uses several servers compares their
-/// identities, to find out whether two of them are the same server.
+/// Identity of the server that stores a lock. If a client uses several server addresses, it
+/// compares the identities, to find out whether two addresses belong to the same server.
 struct server_identity {
     /// Text that identifies the server. It is the same on every connection to the server, and
     /// different for every other server, of any type. Empty if the identity is unknown.
@@ -546,13 +550,13 @@ struct store_context {
     /// Function that the store calls on the executor after each reconnection, because the server
     /// may have forgotten holds. The client then asks the store whether the holds still exist.
     /// `which` selects the names of these holds; if `which` is empty, all holds are selected.
-    /// `urgent` is true if the connection may lead to another server, or to the same server after a
-    /// restart. The client then asks at once.
+    /// `urgent` is true if the client may now be connected to another server, or if the server may
+    /// have restarted. The client then asks at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
-    /// Returns whether this client has any hold. While it has a hold, the store tries to reconnect
-    /// more often. Call the function on the executor.
+    /// Returns whether this client has any hold. While the client has a hold, the store tries to
+    /// reconnect more often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
     /// Returns the holds and waits of this client that began at `began_by` or earlier, at most

@@ -24,7 +24,7 @@
 
 namespace holdfast::compose {
 
-/// Number of members, number of members that must be held, and number that are held now.
+/// Number of members, number of members that must be held, and number of members that are held now.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -44,7 +44,7 @@ public:
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
-    /// Returns a token that is stopped by a wish for any of the members' locks.
+    /// Returns a stop token that is stopped when a wish for any of the members' locks arrives.
     std::stop_token asked() const override;
     /// Looks through the members' holds in their order, and returns the first wish that it finds.
     std::optional<wish> received_wish() const override;
@@ -67,8 +67,8 @@ public:
 
     // Call the following functions on the executor only.
 
-    /// Adds the hold of one member. It is counted only after the time `counts_in` has passed. If
-    /// this hold on several locks has ended already, releases the member's hold.
+    /// Adds the hold of one member. The member's hold is counted only after the time `counts_in`
+    /// has passed. If this hold on several locks has ended already, releases the member's hold.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold; from now on, its loss is reported. Call it when enough members
     /// have granted. Members that have not yet replied to the requests `asked` may still join

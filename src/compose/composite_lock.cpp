@@ -327,7 +327,7 @@ private:
     }
 
     /// Extends the lease of the member that was asked first. If the lease is not renewed, it would
-    /// otherwise end earlier there than at the other members.
+    /// otherwise end earlier at this member than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;

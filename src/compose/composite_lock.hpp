@@ -89,8 +89,8 @@ private:
     mutable std::atomic<bool> told_impaired_ = false;
 };
 
-/// Throws `invalid_argument` if two members are the same lock on the same server. Members that have
-/// not replied cannot be compared.
+/// Throws `invalid_argument` if two members are the same lock on the same server. Members whose
+/// servers have not replied cannot be compared.
 void refuse_doubles(const composite_descriptor&, const member_requests&);
 
 } // namespace holdfast::compose

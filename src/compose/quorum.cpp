@@ -207,8 +207,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // A round that was not decided does not change this value. The value is the result of the
-        // last round that was decided.
+        // If this round is not decided, `is_unanswered_` keeps its value, which is the result of
+        // the last decided round.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (can_vote >= of_.needs + got.unasked) {
@@ -326,14 +326,14 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // Time at which requests began to wait behind earlier requests in the local queue. Empty: no
-    // request waits there.
+    // Time at which requests began to wait behind earlier requests in the local queue. Empty if no
+    // request waits in the local queue.
     std::optional<time_point> behind_since_{};
     // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;
-    // True: in the last decided round, too few nodes were able to vote.
+    // True if, in the last decided round, too few nodes were able to vote.
     bool is_unanswered_ = false;
-    // True: the last round lasted for the whole time limit of the nodes, or until the deadline.
+    // True if the last round lasted for the whole time limit of the nodes, or until the deadline.
     bool is_late_ = false;
     duration waited_for_votes_{}; // the longest time that the last round could wait for votes
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not

@@ -184,8 +184,8 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
-/// member without a reply is entered as failed.
+/// Returns whether the missing replies can no longer change the result of as_one(). The list must
+/// contain each member without a reply as failed.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
 /// Returns whether the missing replies can no longer change the result of any_of().

@@ -37,7 +37,7 @@ std::shared_ptr<acquisition> acquisition::step_out() {
 }
 
 /// Marks the call as finished. Returns a pointer that keeps the call alive, because the queue may
-/// have had the only other one. Returns null if the call was finished already.
+/// have had the only other pointer to the call. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -58,8 +58,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the pointer that the caller gets. Several calls may share a read hold, so each of them
-/// gets its own share. An upgrade later checks which of these shares have ended.
+/// Returns the pointer to the hold that the caller gets. Several calls may share a read hold, so
+/// each of them gets its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -211,7 +211,7 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Completes the calls that wait for a latch, because a request found the latch open. Only calls
+/// Completes the calls that wait for a latch, after a request has found the latch open. Only calls
 /// that began before that request was sent are completed.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
@@ -266,8 +266,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // Check the condition here, because usually the call need not wait, and then no coroutine
-        // is created.
+        // Check here whether the call must let other clients try first. Usually it need not, and
+        // then no coroutine is created for the wait.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

@@ -344,8 +344,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the description only if no lock stays held. Otherwise an operator may want to see
-    // which client holds the lock, or has detached the hold.
+    // Delete the client's description at the server only if no lock stays held. Otherwise an
+    // operator may want to see which client holds the lock, or has detached the hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -636,7 +636,8 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if there is none.
+/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if no value is equal
+/// to the code.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();

@@ -55,7 +55,7 @@ private:
 };
 
 // Other threads use a client's executor only through the class `executor_access`, because the
-// executor may be destroyed at any time. The access is closed before that.
+// executor may be destroyed at any time. The access is closed before the executor is destroyed.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
@@ -361,9 +361,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds, and the handlers of a pending close without calling them. Call it when the
-    /// executor runs no more code. Otherwise the holds and the engine would never be freed, because
-    /// a hold and the engine keep each other alive.
+    /// Drops all holds. Also drops the handlers of a pending close, without calling them. Call it
+    /// when the executor runs no more code. Otherwise the holds and the engine would never be
+    /// freed, because a hold and the engine keep each other alive.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store

@@ -284,8 +284,8 @@ void gate::tell_followers(const failure* no_reply) {
         }
 }
 
-/// Returns why the last request failed. Returns null if it got a reply, or if this client holds the
-/// lock.
+/// Returns why the last request failed. Returns null if the request got a reply, or if this client
+/// holds the lock.
 const failure* gate::last_failure() const {
     const bool is_unknown = rare().no_reply && !holder_ && !has_readers();
     return is_unknown ? &*rare_->no_reply : nullptr;

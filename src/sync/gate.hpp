@@ -134,8 +134,8 @@ public:
     /// granted the lock to another call of this client, because the old hold is then probably lost.
     /// The hold stays in the table until it has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold of this client has replaced. Returns false if it was not
-    /// replaced.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false if no newer hold
+    /// has replaced it.
     bool forget_superseded(const held_lock&);
 
     /// Lets the next call send its request before the store has acknowledged the holder's release.
@@ -190,7 +190,8 @@ private:
         time_point busy_at = time_point::min(); // time of the store's last reply "busy"
         std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // True: a call in the queue wants to know how the requests of the calls in front end.
+        // True if a call in the queue wants to know how the requests of the calls in front of it
+        // end.
         bool has_followers = false;
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.
@@ -280,8 +281,8 @@ public:
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. It is needed
-    /// because unused entries of these tables are not deleted.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. The limit is
+    /// needed because unused entries of these tables are not deleted.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.

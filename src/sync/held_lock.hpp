@@ -23,8 +23,8 @@
 
 namespace holdfast::sync {
 
-/// Result of a successful acquisition. Its validity counts from `sent_at`, the time when the
-/// request was sent.
+/// Result of a successful acquisition. The validity of the grant counts from `sent_at`, the time
+/// when the request was sent.
 struct grant {
     owner_id owner;
     time_point sent_at;
@@ -140,11 +140,12 @@ public:
     bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold. After that time there is nothing to
-    /// release. It is the latest possible arrival of the last request, plus the whole lease.
+    /// release. The result is the latest possible arrival of the last request, plus the whole
+    /// lease.
     ///
-    /// In a store with sessions, it is the end of the validity that the store reported last,
-    /// because the engine does not know when the session ends. After that time, the store itself
-    /// repeats a release that was not acknowledged.
+    /// In a store with sessions, the result is the end of the validity that the store reported
+    /// last, because the engine does not know when the session ends. After that time, the store
+    /// itself repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
     /// Returns the time until which the store may have this hold, or the result of a late request.
     /// A late request may create an entry in a queue, which lasts longer than the lease.
@@ -201,8 +202,8 @@ public:
     /// Returns whether a wish was stored by note_wish(). A hold with a wish is released at the
     /// store, and not passed on within this client.
     bool was_asked() const { return received_wish().has_value(); }
-    /// Sets the alarm that rings when the hold ends, or removes it (null). The alarm belongs to the
-    /// coroutine that listens for wishes.
+    /// Sets the alarm that rings when the hold ends. A null pointer removes the alarm. The alarm
+    /// belongs to the coroutine that listens for wishes.
     void set_wish_alarm(alarm* wake) { wishes_->wake = wake; }
     /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
     /// ended before.
@@ -235,8 +236,9 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True until the first renewal has a reply, if less time is left of the hold than a whole
-    /// lease: its lease was fixed before, or the grant was brief (`grant::is_brief`).
+    /// True if the hold has less time left than a whole lease, and its first renewal has no reply
+    /// yet. The reason is that the lease was fixed before, or that the grant was brief
+    /// (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported
@@ -291,7 +293,7 @@ private:
     duration lease_;
     // In a store with sessions, `given_` is the session's remaining time at the last reply, and
     // `lease_ends_at_` is the end of the lease by the local clock. Other stores grant the requested
-    // lease and end it themselves, so both have no limit there.
+    // lease and end it themselves, so both values are unlimited for these stores.
     duration given_ = duration::max();
     time_point lease_ends_at_ = time_point::max();
     // Time of the last reply that moved the expiry.

@@ -44,8 +44,8 @@ constexpr duration renewal_period(duration lease) {
     return std::max(lease / 3, duration{1});
 }
 
-/// Returns how long before the expiry the owner is warned. If a renewal succeeds before, there is
-/// no warning.
+/// Returns how long before the expiry the owner is warned. If a renewal succeeds before that time,
+/// there is no warning.
 constexpr duration danger_period(duration lease) {
     return lease / 3;
 }

@@ -59,8 +59,8 @@ public:
     bool is_valid() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
-    /// Returns the token whose stop is requested by a wish. The first call starts to listen for
-    /// wishes.
+    /// Returns the stop token that is stopped when a wish arrives. The first call starts to listen
+    /// for wishes.
     virtual std::stop_token asked() const = 0;
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
@@ -104,8 +104,8 @@ public:
     virtual asio::awaitable<ticket> detach() = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold
-    /// (its use by one lease or thread), which ends with the last copy of that pointer. To end a
+    /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold:
+    /// its use by one lease or thread. The share ends with the last copy of that pointer. To end a
     /// share, drop its pointer before you release the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 

@@ -31,7 +31,8 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    // Even on a slow network, the reply must arrive before the new owner gets a warning of a loss.
+    // Leave enough time, even on a slow network, so that the reply to the renewal arrives before
+    // the new owner of the hold is warned of a loss.
     const duration time_to_reply = std::max(lease / 5, 2 * held.round_trip);
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
@@ -584,7 +585,7 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 constexpr int tries_max = 3;
 
 /// Waits for the first reply, but only until the given time or until the hold expires. Checks the
-/// expiry again and again, because another extension may move it during the wait.
+/// expiry again and again, because another extension may change the expiry during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {

@@ -27,8 +27,8 @@ inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }
 
-/// Returns whether the server refused the request itself. Returns false if the refusal has another
-/// reason: failed authentication, an untrusted server, or lack of memory.
+/// Returns whether the server refused the content of the request. Returns false if the refusal has
+/// another reason: failed authentication, an untrusted server, or lack of memory.
 inline bool is_refusal(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;

@@ -34,8 +34,8 @@ struct options {
     /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
 
-    /// If empty, the client does not use TLS, so anyone on the network path can read and change
-    /// traffic.
+    /// TLS settings. If this option is empty, the client does not use TLS, so anyone on the network
+    /// path can read and change the traffic.
     std::optional<tls_options> tls{};
     /// File with the server's public key (PEM). On a connection without TLS, the client encrypts
     /// the password with this key (`caching_sha2_password`). If empty, the client accepts any key

@@ -51,7 +51,8 @@ struct cluster_options {
 /// Forms of the messages that report releases to waiters. All programs must use the same form, or
 /// `both`.
 enum class pubsub_form : std::uint8_t {
-    /// Sharded in a cluster whose servers support sharded channels (7.0 and later), else plain.
+    /// Same as `sharded` in a cluster whose servers support sharded channels (7.0 and later).
+    /// Otherwise the same as `plain`.
     automatic,
     plain,   ///< PUBLISH: Redisson before 3.22, and every Redisson without a cluster
     sharded, ///< SPUBLISH: Redisson from 3.22 on, in a cluster
@@ -72,10 +73,11 @@ struct options {
     std::uint16_t port = 6379;
     std::string unix_socket{};
     std::optional<sentinel_options> sentinel{}; ///< if set, `host` and `port` are not used
-    /// If this is set, `host` and `port` are not used, and `database` must be 0.
+    /// Settings for a cluster. If this option is set, `host` and `port` are not used, and
+    /// `database` must be 0.
     std::optional<cluster_options> cluster{};
-    /// If empty, the client does not use TLS, so anyone on the network path can read and change
-    /// traffic.
+    /// TLS settings. If this option is empty, the client does not use TLS, so anyone on the network
+    /// path can read and change the traffic.
     std::optional<tls_options> tls{};
 
     std::string user{}; ///< empty: the server's default user
@@ -88,8 +90,9 @@ struct options {
     /// notification channels.
     std::uint32_t database = 0;
 
-    // Fields with lengths of time. They are in whole milliseconds, except `polling`, which is in
-    // microseconds. `make_store` throws for a value outside the bounds; the text names the field.
+    // The following fields are lengths of time. They are in whole milliseconds, except `polling`,
+    // which is in microseconds. `make_store` throws for a value outside the bounds; the text names
+    // the field.
 
     /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
@@ -120,19 +123,20 @@ struct options {
 
     /// If true, the release of a `mutex`, a `recursive_mutex` or a `fenced_mutex` also grants the
     /// lock to the client that has waited longest, and notifies only this client. If many clients
-    /// wait, this is several times as fast, and each client gets its turn. If false, a release
-    /// notifies all waiting clients, and the first request gets the lock. Clients with different
-    /// settings, and JVMs, may use the same lock. docs/protocol/mutex.md has the rules.
+    /// wait, this setting makes the lock several times as fast, and each client gets its turn. If
+    /// false, a release notifies all waiting clients, and the first request gets the lock. Clients
+    /// with different settings, and JVMs, may use the same lock. docs/protocol/mutex.md has the
+    /// rules.
     bool direct_hand_off = false;
 
     /// Form in which releases are published. Outside a cluster, it is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
     /// How long a dead JVM keeps its place in the queue of a fair lock. The waiters after it wait
-    /// for this time. Set it to the JVMs' `fairLockWaitTimeout`, or to the longest wait time of
-    /// their calls, whichever is longer. With a smaller value, a live JVM loses its place after it
-    /// has been first in the queue for this time, and a holdfast waiter behind it may be overtaken.
-    /// 1 ms to 1 day.
+    /// for this time. Set this option to the JVMs' `fairLockWaitTimeout`, or to the longest wait
+    /// time of their calls, whichever is longer. With a smaller value, a live JVM loses its place
+    /// after it has been first in the queue for this time, and a holdfast waiter behind it may be
+    /// overtaken. 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which a `leased_semaphore` stores its permits, and a `rate_limiter` stores the
@@ -154,7 +158,7 @@ struct options {
     /// us to 10 ms.
     std::chrono::microseconds polling{100};
 
-    /// Maximum number of requests that are queued or in flight, per connection.
+    /// Maximum number of requests per connection that are queued or wait for their replies.
     std::size_t requests_max = 100'000;
     /// Maximum size of a reply in bytes. A longer reply fails with `store_errc::protocol`.
     std::size_t reply_bytes_max = 16 * 1024 * 1024;

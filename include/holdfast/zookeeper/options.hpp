@@ -54,8 +54,8 @@ struct options {
     node_form form = node_form::curator;
     node_acl acl = node_acl::open;
 
-    /// If empty, the client does not use TLS, so anyone on the network path can read and change
-    /// traffic.
+    /// TLS settings. If this option is empty, the client does not use TLS, so anyone on the network
+    /// path can read and change the traffic.
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
