@@ -114,8 +114,8 @@ public:
     virtual bool deferred() const noexcept = 0;
     /// Records that a release will follow. Any thread may call this function.
     virtual void announce_release() noexcept = 0;
-    /// Releases the hold without waiting for the result. Afterwards, a call of `sent_off` tells
-    /// whether the release request was sent.
+    /// Releases the hold without waiting for the result. After the release has begun, calls
+    /// `sent_off`, which returns whether the release request was sent.
     virtual void release_unwaited(const asio::any_io_executor& where,
                                   const std::function<bool()>& sent_off) = 0;
 };
