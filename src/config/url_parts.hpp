@@ -59,8 +59,8 @@ std::string scheme_of(std::string_view text);
 /// belong to a password.
 std::string shown(const parts&, std::string_view given);
 
-/// Returns the port number. Throws if the text is not a port number. The error text does not
-/// contain the text, because it may be a password: in `redis://user:password` the host is missing,
+/// Returns the port number. Throws if the text is not a port number. The error text does not show
+/// the wrong text, because that may be a password: in `redis://user:password` the host is missing,
 /// so the password is in the position of the port.
 std::uint16_t read_port(const parts&, const std::string& text);
 

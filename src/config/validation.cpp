@@ -133,8 +133,9 @@ duration checked_waiter_timeout(std::optional<duration> length, const options& h
         refuse(
             "a fair lock needs poll_bound + 2 * command_timeout of one hour at most; here it is " +
             in_words(between_requests));
-    // Require at most one hour, even if the longest outage is longer. So a waiter that is
-    // disconnected for more than an hour always loses its position in the queue.
+    // Require a waiter timeout of at most one hour, even if the longest outage that a waiter
+    // survives is longer. So a waiter that is disconnected for more than an hour always loses its
+    // position in the queue.
     const duration least = std::min(between_requests + outage, longest);
     const duration wanted = length.value_or(std::max(usual, least));
     const std::string objection = objection_to_length(wanted, {least, longest});

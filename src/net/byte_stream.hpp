@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network connection that sends and receives bytes (`byte_stream`), and its socket. Also functions
-// that look up the addresses of a host, and functions that create the error for a failed attempt to
-// connect.
+// Network connection that sends and receives bytes (`byte_stream`), and its socket. The file also
+// has functions that look up the addresses of a host, and functions that create the error for a
+// failed attempt to connect.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -130,8 +130,8 @@ public:
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Stores a text that says what the connection is doing now. If a timeout ends the attempt, the
-    /// error text contains it.
+    /// Stores a text that says what the connection is doing now. If a timeout ends the attempt to
+    /// connect, the error text contains the stored text.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
@@ -140,8 +140,8 @@ protected:
     /// error text that begins with "what answers there speaks TLS; ". It must be a string literal.
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
-    /// Socket and TLS session of this connection, for code that takes them over. After that, Asio
-    /// no longer uses the socket.
+    /// Socket and TLS session of this connection, for code that takes them over. After the
+    /// takeover, Asio no longer uses the socket.
     struct parts {
         int socket;
         std::unique_ptr<tls_session> session; ///< null: the connection has no TLS

@@ -21,9 +21,10 @@ namespace holdfast::runtime {
 namespace {
 
 /// How often a thread tries to lock the mutex before it sleeps. All tries together take about two
-/// microseconds, which is also how long most work inside a monitor takes. To sleep and to wake up
-/// takes longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer tries,
-/// threads sleep too often. With more tries, they take the core from the thread inside the monitor.
+/// microseconds, which is also how long most work inside a monitor takes. Sleeping and waking up
+/// takes longer. The number was found by measurements with 4, 16 and 64 threads on one lock. With
+/// fewer tries, threads sleep too often. With more tries, they take the core from the thread inside
+/// the monitor.
 constexpr int tries = 100;
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a blocking call waits for a reply on a socket. A thread that runs its operation inside the
-// monitor uses `outside_wait`. A call that has a socket for itself uses `answer_wait`.
+// Classes with which a blocking call waits for a reply on a socket. A thread that runs its
+// operation inside the monitor uses `outside_wait`. A call that has a socket for itself uses
+// `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"

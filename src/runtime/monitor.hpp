@@ -48,8 +48,8 @@ public:
     bool runs_here() const;
 
     /// Guard that counts an operation that will wake the background thread. One wake-up serves all
-    /// operations that are ready. So if there are many, it costs a caller less to wait for the
-    /// wake-up than to enter the monitor.
+    /// operations that are ready. So if many operations are ready, it costs a caller less to wait
+    /// for the wake-up than to enter the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -68,7 +68,7 @@ public:
     };
 
     /// Sets the limit `load_max`: calling threads may enter the monitor while fewer operations than
-    /// this limit are counted. Zero, the default: calling threads never enter.
+    /// this limit are counted. With zero (the default), calling threads never enter.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);

@@ -70,7 +70,8 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// Request that the frame answers. Null if there is none, or if its caller no longer waits.
+        /// Request that the frame answers. Null if the frame answers no request, or if the
+        /// request's caller no longer waits.
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;

@@ -204,7 +204,8 @@ public:
     /// a minute.
     virtual std::shared_ptr<void> in_use() = 0;
 
-    /// Registers a listener. It is called on the executor until the returned object is destroyed.
+    /// Registers a listener. The listener is called on the executor until the returned object is
+    /// destroyed.
     virtual std::unique_ptr<watch> on_news(std::function<void(session_news)>) = 0;
 
     virtual duration command_timeout() const noexcept = 0;

@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // Leave the empty entry in the list, which removes it at the next event.
+    // Leave the empty entry in the list. The list removes the entry at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:

@@ -238,7 +238,7 @@ private:
 
     known_session session_;
     duration reported_timeout_{}; // last timeout that was reported as other than the wanted one
-    // Session that has ended by the client's clock, but whose nodes may still exist.
+    // Session that has ended according to the client's clock, but whose nodes may still exist.
     std::optional<known_session> expired_session_;
     requests requests_;
     watches watches_;

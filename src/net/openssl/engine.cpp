@@ -181,7 +181,8 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // A TLS 1.2 server sends only this alert if it requires a client certificate and gets none.
+    // A TLS 1.2 server sends only the alert `handshake_failure` if it requires a client certificate
+    // and gets none.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};
