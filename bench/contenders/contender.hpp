@@ -243,8 +243,9 @@ made holdfast_late_wake_up(const arena&);      // the waiter has waited for some
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
 made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 
-// Contenders in which all threads of the process use one semaphore. In the first, it has fewer
-// permits than there are threads; in the second, enough for all.
+// Contenders in which all threads of the process use one semaphore. In the first contender, the
+// semaphore has fewer permits than there are threads. In the second contender, it has enough
+// permits for all threads.
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 

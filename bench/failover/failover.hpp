@@ -50,8 +50,9 @@ public:
 std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
-/// Locks that are held when a primary fails. As soon as a replica is promoted, they are released
-/// there. The waiters get no notification, because no client has subscribed at this replica yet.
+/// Locks that are held when a primary fails. As soon as a replica is promoted, the locks are
+/// released on this replica. The waiters get no notification, because no client has subscribed at
+/// this server yet.
 class held_locks {
 public:
     /// Takes the locks on the primary without holdfast. Checks that the replicas have the locks.

@@ -31,8 +31,8 @@ struct mark {
     double part, us;
 };
 
-/// Returns points of the distribution to draw it, more of them near its end. Returns none if there
-/// are no samples.
+/// Returns points for drawing the distribution. There are more points near the end of the
+/// distribution. Returns no points if there are no samples.
 std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 
 /// Results of one measurement (turn) of one program.

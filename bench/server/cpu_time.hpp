@@ -36,8 +36,9 @@ machine_time machine_cpu_seconds();
 enum class cores { the_last, all_others };
 void run_on(cores);
 
-/// Measures the CPU time of other programs since its construction. If they use much, client and
-/// server do not have a core each, and a program that needs more CPU time looks slower than it is.
+/// Measures the CPU time of other programs since its construction. If other programs use much CPU
+/// time, client and server do not have a core each, and a program that needs more CPU time looks
+/// slower than it is.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

@@ -117,7 +117,7 @@ enum class transport { unix_socket, tcp_loopback };
 /// saves nothing. It ends with this process, even after a crash.
 class server {
 public:
-    /// Starts the server, and returns when it replies. If the server cannot start, throws an error
+    /// Starts the server, and waits until it replies. If the server cannot start, throws an error
     /// with the server's log.
     server();
     ~server();
@@ -165,7 +165,7 @@ struct site {
     std::string url;                  ///< URL for `client`, without parameters
     std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Function that creates the statistics. Empty: the servers are Redis servers.
+    /// Function that creates the statistics. Empty if the servers are Redis servers.
     std::function<std::unique_ptr<ledger>()> books{};
     support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
 };

@@ -95,8 +95,9 @@ site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
 site one_keeper(server_groups&); ///< throws `not_here`
 
-/// How a primary fails. `kill`: it gets SIGKILL. `stop`: it gets SIGSTOP, so that its connections
-/// stay open, but it does not reply. `order`: it works, but a command promotes a replica.
+/// Ways in which a primary fails. `kill`: it gets SIGKILL. `stop`: it gets SIGSTOP, so that its
+/// connections stay open, but it does not reply. `order`: it works, but a command promotes a
+/// replica.
 enum class fault { kill, stop, order };
 
 /// Group of servers in which a replica replaces a primary that has failed.

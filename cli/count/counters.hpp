@@ -41,7 +41,7 @@ std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_s
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
 // Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`, for example `holdfast ls
-// --type latch`. With this option, they work on counters instead of locks.
+// --type latch`. With this option, the commands work on counters instead of locks.
 
 /// Prints the state of the counter. Returns the exit status.
 int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);

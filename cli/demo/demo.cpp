@@ -302,8 +302,8 @@ private:
     std::optional<int> arrived_{};
 };
 
-/// Time for the demo's processes to release the lock and to end after a signal. Then the demo kills
-/// them: their server may be unreachable.
+/// Time that the demo's processes have, after a signal, to release the lock and to end. After this
+/// time the demo kills them, because their server may be unreachable.
 constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
@@ -412,7 +412,8 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // Close this copy of the pipe's end, or the reader would never see the end of the data.
+        // Close this process's copy of the write end of the pipe. Otherwise the reader would never
+        // see the end of the data.
         ::close(reports.write.release());
         co_await until_first(wait_behind(holder, report), signals.arrival());
         if (!signals.have_arrived())

@@ -89,7 +89,7 @@ struct counted {
 };
 
 /// Starts worker processes that add to the same number in the same file. Shows their progress.
-/// Returns when all workers have ended.
+/// Waits until all workers have ended.
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 /// Shows how a waiter gets the lock after the holder was killed. Starts a process that takes the

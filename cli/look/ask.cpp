@@ -58,7 +58,7 @@ Examples:
   holdfast ask -w 1m job || holdfast unlock --force job   # the last resort
 )";
 
-/// Time for which the server keeps the request to release the lock, if there is no -w.
+/// Time for which the server keeps the request to release the lock, if the user gave no -w.
 constexpr std::chrono::minutes usually_kept{1};
 
 /// Longest time between two checks whether the asked holders still have the lock. The notification

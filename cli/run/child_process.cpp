@@ -153,8 +153,8 @@ pid_t start_child(plan& how) {
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec of the child. Returns 0 after success, which closes the pipe. Returns the
-/// errno of a failed exec, which the child writes to the pipe.
+/// Waits for the exec of the child. Returns 0 if exec has succeeded, because exec closes the pipe.
+/// If exec has failed, the child writes its errno to the pipe, and the function returns this errno.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;

@@ -66,8 +66,8 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal has an effect on the process. WINCH has one if the process handles
-/// it. Any other signal has one unless the process ignores it.
+/// Returns whether the signal has an effect on the process. WINCH has an effect if the process
+/// handles it. Any other signal has an effect unless the process ignores the signal.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(id, "status");
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
@@ -386,7 +386,8 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // Remove the token of an outer lock, which the command would take for the token of this lock.
+    // Remove the token of an outer lock, because the command would mistake it for the token of this
+    // lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
         all.insert(all.end(), {token, tokens});

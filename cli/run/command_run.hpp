@@ -156,8 +156,8 @@ asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, ru
 
 struct job;
 
-/// Holds the lock until the given time. Returns earlier if a signal asks this process to end, if
-/// another program asks for the lock (`asked` is requested), or if the lock is lost. Prints a
+/// Holds the lock until the given time. Returns earlier in three cases: a signal asks this process
+/// to end; another program asks for the lock, which stops `asked`; or the lock is lost. Prints a
 /// message if the lock is lost. Ctrl-Z stops the shell's job, but not this process, which must
 /// renew the lock.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,

@@ -37,7 +37,8 @@ public:
     /// gone.
     std::optional<termios> settings() const noexcept;
 
-    /// Restores the settings of the terminal. Also works while this process is in the background.
+    /// Restores the settings of the terminal. The function also works while this process is in the
+    /// background.
     void restore(const termios&) const noexcept;
 
     /// Returns whether stdin is the controlling terminal.

@@ -317,8 +317,8 @@ private:
     }
 
     /// Throws `unreachable` a short time after the end of -w. If the server replies, the wait for
-    /// the lock ends before. If it does not, the client itself would wait longer, for the timeout
-    /// of its request. Never throws with -n or on a quorum.
+    /// the lock ends before that. If the server does not reply, the client itself would wait
+    /// longer: until the timeout of its request. Never throws with -n or on a quorum.
     asio::awaitable<void> fail_without_answer() {
         const holdfast::duration timeout = length_of(wanted_.timeout);
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)

@@ -131,7 +131,8 @@ bool has_lost_its_holders(const counter_state& found) {
 }
 
 /// Records on the private server that `holdfast run` has created this counter and can create it
-/// again. Do not call it for the counter of another program, which may rely on it.
+/// again. Do not call this function for the counter of another program, because that program may
+/// rely on its counter.
 void remember_counter(const locked_run& wanted) {
     if (is_private_server(wanted.url))
         remember_counter_of_run(wanted.name);

@@ -151,7 +151,7 @@ struct address {
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        // The name begins with a zero byte, so the socket is not a file.
+        // The name of the socket begins with a zero byte, so the socket is not a file.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
@@ -235,7 +235,7 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder that the user wanted was not chosen. Empty if it was chosen.
+    /// Why the folder that the user wanted was not chosen. Empty if that folder was chosen.
     std::string trouble;
 };
 

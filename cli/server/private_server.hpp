@@ -71,8 +71,8 @@ long number_in(std::string_view info, std::string_view name);
 /// the user, the mount namespace and the folder's path.
 class server_guard {
 public:
-    /// Creates the socket for that folder. Returns nothing if another server of this user has it.
-    /// Throws `std::system_error`.
+    /// Creates the socket for the given folder. Returns nothing if another server of this user has
+    /// this socket. Throws `std::system_error`.
     static std::optional<server_guard> make(const std::string& folder);
 
     /// Returns the process id of the supervisor that owns the socket. Returns 0 if the socket does
@@ -150,7 +150,7 @@ inline constexpr std::chrono::milliseconds look_again{5};
 /// before this process ends. Throws `no_server`.
 ///
 /// Call it before any thread is started, because it removes HOLDFAST_USERNAME and HOLDFAST_PASSWORD
-/// from the environment. They are meant for another server.
+/// from the environment. These variables are meant for another server.
 std::string use_private_server();
 
 std::string url_of(const private_folder&);
@@ -163,16 +163,16 @@ std::string private_server_url();
 void remember_counter_of_run(const std::string& name) noexcept;
 
 /// Returns environment variables for a command on the server `url`: `NAME=value` sets a variable,
-/// `NAME` removes it. If `url` is the private server's, they tell the command that the user named
-/// no server, and remove the password of another server.
+/// `NAME` removes it. If `url` is the private server's URL, the variables tell the command that the
+/// user named no server, and remove the password of another server.
 std::vector<std::string> variables_of_private_server(const std::string& url);
 
 /// Returns how long the server keeps running after its last use: the value of
-/// HOLDFAST_SERVER_LINGER, or the default. So the next command of a script need not start it again.
-/// Throws `usage_error` if the value is wrong.
+/// HOLDFAST_SERVER_LINGER, or the default. So the next command of a script need not start the
+/// server again. Throws `usage_error` if the value is wrong.
 holdfast::duration server_linger();
 
-/// Starts the supervisor in its own session. Returns when its server, or the server of another
+/// Starts the supervisor in its own session. Waits until its server, or the server of another
 /// supervisor, replies. `lock` is the flock of the file "lock". Throws `no_server` with the
 /// supervisor's message if the start fails.
 void start_supervisor(const private_folder&, const descriptor& lock);

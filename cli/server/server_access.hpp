@@ -32,7 +32,8 @@ std::string server_urls(const std::vector<std::string>& options);
 /// Splits the text of `server_urls` into its URLs.
 std::vector<std::string> each_url(const std::string& urls);
 
-/// Throws `usage_error` if these are several URLs. For verbs that work on one server only.
+/// Throws `usage_error` if the text has several URLs. Call it for verbs that work on one server
+/// only.
 void require_one_url(const std::string& urls);
 
 /// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL

@@ -213,7 +213,7 @@ private:
         }
         // Check the use of the server after the exclusive flock was taken. From now on, no
         // `holdfast` program can begin to use the server, because it would need this flock.
-        // Programs that only know the socket still can.
+        // Programs that know only the socket can still use the server.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();

@@ -19,7 +19,7 @@ namespace cli {
 /// example by a crash of the supervisor.
 class server_process {
 public:
-    /// Starts the server and returns when it replies. The server process inherits `lock` and
+    /// Starts the server, and waits until it replies. The server process inherits `lock` and
     /// `guard`, so that no second server starts while it runs. Throws `no_server` with the server's
     /// log if the start fails.
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
