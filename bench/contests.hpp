@@ -34,7 +34,7 @@ std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Measurement of one client that holds many leases until each was renewed once.
+/// Measurement of one client that holds many leases until each lease was renewed once.
 struct vigil {
     std::string name;
     int leases;

@@ -116,8 +116,9 @@ public:
         return all;
     }
 
-    /// The minimum is two scripts for each pair of lock and unlock of the other process, and two of
-    /// this process. There is no maximum number, because failed attempts need more scripts.
+    /// The minimum is two scripts for each pair of lock and unlock of the other process, and two
+    /// scripts of this process. There is no maximum number, because failed attempts need more
+    /// scripts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};

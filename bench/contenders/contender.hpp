@@ -73,8 +73,8 @@ tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave
 }
 
 /// Runs one thread that alternately takes a lock without and with a replica's confirmation. A
-/// sample is how much longer the confirmed lock took. Both are measured shortly after one another,
-/// so that a busy machine slows both down.
+/// sample is how much longer the confirmed lock took. The two locks are measured shortly after one
+/// another, so that a busy machine slows both down.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {
@@ -181,7 +181,7 @@ inline std::unique_ptr<ledger> ledger_of(const arena& where) {
 }
 
 /// Returns the name of lock `i`, the lock of thread, coroutine or pending request `i`. Both
-/// contenders use the same names.
+/// contenders of a comparison use the same names.
 inline std::string name_of_lock(int i) {
     return "bench:" + std::to_string(i);
 }

@@ -274,8 +274,9 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. Each measurement deletes the lock's last token at its end,
-/// because it must leave no key behind, and the server would keep this key for ever.
+/// One fenced lock for all threads. At its end, each measurement deletes the key with the lock's
+/// last token. Otherwise the server would keep this key for ever, and a measurement must leave no
+/// key behind.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)

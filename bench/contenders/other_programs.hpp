@@ -59,8 +59,8 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// JVMs with Redisson. Each is started at its first use, and lives as long as this object. `./dev
-/// bench` sets the environment variable HOLDFAST_BENCH_REDISSON to `<version>=<class path>`.
+/// JVMs with Redisson. Each JVM is started at its first use, and lives as long as this object.
+/// `./dev bench` sets the environment variable HOLDFAST_BENCH_REDISSON to `<version>=<class path>`.
 class redisson {
 public:
     explicit redisson(const server& home)

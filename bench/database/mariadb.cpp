@@ -193,7 +193,8 @@ support::mariadb_server& database_of(const site& where) {
 
 namespace {
 
-/// User lock of MariaDB (GET_LOCK). It ends when its session ends, and exists only on this server.
+/// User lock of MariaDB (GET_LOCK). The user lock ends when its session ends, and exists only on
+/// this server.
 class user_lock {
 public:
     user_lock(const support::mariadb_server& where, const std::string& name, const std::string&)

@@ -70,7 +70,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    /// Returns the number of statements of all clients, including those of this class.
+    /// Returns the number of statements of all clients, including the statements of this class.
     long long commands_sent() const override;
     double cpu_seconds() const override;
 

@@ -30,8 +30,9 @@ struct grants {
     moment free, held;
 };
 
-/// Two callers of one library (holdfast or Redisson) in a failover: one requests a free lock, the
-/// other waits for a held lock. Each has its own client, and repeats a call that fails.
+/// Two callers of one library (holdfast or Redisson) in a failover: one caller requests a free
+/// lock, and the other waits for a held lock. Each caller has its own client, and repeats a call
+/// that fails.
 class applicants {
 public:
     virtual ~applicants() = default;
@@ -66,8 +67,8 @@ public:
     void release(); ///< releases the locks on the new primary
 
 private:
-    /// Connection to one node. Sentinels close all connections of a node that they promote, so it
-    /// may have to be opened again.
+    /// Connection to one node. Sentinels close all connections of a node that they promote, so this
+    /// connection may have to be opened again.
     struct way {
         std::uint16_t port;
         connection to;

@@ -277,7 +277,7 @@ std::string shown(const figure& f) {
     return out;
 }
 
-/// Formats a number, or null if there is none. JSON cannot represent infinity, the result of a
+/// Formats a number, or null if there is no number. JSON cannot represent infinity, the result of a
 /// division by zero.
 std::string json(std::optional<double> number) {
     return number && std::isfinite(*number) ? text("%.6g", *number) : "null";

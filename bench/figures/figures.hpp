@@ -87,8 +87,8 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0, the figure has no ratio, and its value is (holdfast's value - the other program's
-    /// value) / `more_by_parts`.
+    /// If `more_by_parts` is not 0, the figure has no ratio, and its value is (holdfast's value -
+    /// the other program's value) / `more_by_parts`.
     int more_by_parts = 0;
 };
 
@@ -139,7 +139,8 @@ std::string json_line(const figure&);
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 
-/// Returns the distributions of the samples of both programs, each as [[part, us], …].
+/// Returns the distributions of the samples of holdfast and of the comparison program. Each
+/// distribution has the form [[part, us], …].
 std::string json_line(const std::string& contest, const outcome&);
 
 /// Returns the conditions of a run, by name.

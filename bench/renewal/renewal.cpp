@@ -151,9 +151,9 @@ void watcher::heard(int lease, stopwatch::time_point now) {
     it.last = now;
 }
 
-// The measurement has two periods, and all leases are renewed once in each. In the first, the
-// server reports each renewal, to measure the delay. The reports cost CPU time, so the CPU use is
-// measured in the second period, without them.
+// The measurement has two periods, and all leases are renewed once in each period. In the first
+// period, the server reports each renewal, to measure the delay. The reports cost CPU time, so the
+// CPU use is measured in the second period, without them.
 
 namespace {
 
@@ -165,8 +165,8 @@ double seconds(nanoseconds length) {
     return std::chrono::duration<double>{length}.count();
 }
 
-/// Returns the number of heap bytes in use. It includes the allocator's overhead for each block,
-/// but not free memory.
+/// Returns the number of heap bytes in use. The number includes the allocator's overhead for each
+/// block, but not free memory.
 double heap_in_use() {
     const struct mallinfo2 now = ::mallinfo2();
     return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);

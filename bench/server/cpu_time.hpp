@@ -31,8 +31,8 @@ struct machine_time {
 };
 machine_time machine_cpu_seconds();
 
-/// Binds the calling thread to these cores, and with it all threads and processes that it starts
-/// later. Throws if the machine has only one core.
+/// Binds the calling thread to the given cores. Threads and processes that it starts later are
+/// bound to these cores, too. Throws if the machine has only one core.
 enum class cores { the_last, all_others };
 void run_on(cores);
 

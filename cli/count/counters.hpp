@@ -36,8 +36,8 @@ std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state
 /// not know the number, and `?` if the server refused to tell it.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object, "taken" for
-/// permits, and "rate" for a rate.
+/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object. Also adds "taken"
+/// for permits, and "rate" for a rate limiter.
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
 // Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`, for example `holdfast ls

@@ -197,8 +197,8 @@ bool has_arrived(const sigset_t& blocked) {
     return ::sigtimedwait(&blocked, nullptr, &no_wait) > 0;
 }
 
-/// Lease of the workers' lock. It is short, because a worker may be killed (SIGKILL) while it holds
-/// the lock.
+/// Lease of the workers' lock. The lease is short, because a worker may be killed (SIGKILL) while
+/// it holds the lock.
 constexpr std::chrono::seconds worker_lease{5};
 
 void add_with_lock(int count, const std::string& url, const std::string& name) {
@@ -255,8 +255,8 @@ int demo_holder(const inheritance&, arguments given) {
 
 namespace {
 
-/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
-/// killed.
+/// Creates a file and removes its name at once. So the demo leaves no file behind, even if the demo
+/// is killed.
 descriptor make_number_file() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
     descriptor file{::mkostemp(path.data(), O_CLOEXEC)};

@@ -41,8 +41,8 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
-/// Describes a waiter as `owner_in_words` describes an owner. Also says how long the waiter's entry
-/// in the queue lasts.
+/// Describes a waiter as `owner_in_words` describes an owner. The text also says how long the
+/// waiter's entry in the queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
 /// Returns for how long the lock has been held by the owner that has held it longest. The result is

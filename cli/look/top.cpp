@@ -284,7 +284,7 @@ std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t c
     return lines;
 }
 
-/// The full screen of `holdfast top`: what it shows, and what the keys do.
+/// The full screen of `holdfast top`: the shown text, and the functions of the keys.
 class top_screen {
 public:
     top_screen(holdfast::client& home, const std::string& server, top_options how)

@@ -84,8 +84,8 @@ void inheritance::hand_on() const noexcept {
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
     // Set close-on-exec for all descriptors that this program itself has opened. Their numbers are
-    // the gaps between the inherited descriptors. Do not close them now: one of them is the pipe
-    // that reports a failed exec.
+    // the gaps between the inherited descriptors. Do not close these descriptors now, because one
+    // is the pipe that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
         if (static_cast<unsigned>(fd) > first)
@@ -144,8 +144,8 @@ int child(void* how) noexcept {
 constexpr std::size_t stack_size = 64UL * 1024;
 
 /// Creates the child process like vfork(): the memory is shared, because a copy would take longer
-/// than exec, and the calling thread pauses until the child has called exec. posix_spawn() does the
-/// same, but lacks some steps of `become_command`.
+/// than exec, and the calling thread pauses until the child has called exec. posix_spawn() works in
+/// the same way, but cannot make some of the steps that `become_command` makes.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
     // Do not fill the stack with zeros, because only a few of its pages are used.
@@ -218,7 +218,8 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// Time between two checks whether the process has exited. It is used only if there is no pidfd.
+/// Time between two checks whether the process has exited. This time is used only if there is no
+/// pidfd.
 constexpr std::chrono::milliseconds look_for_end_every{10};
 
 /// Returns whether the process has exited, without reaping it.

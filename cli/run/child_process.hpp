@@ -22,9 +22,9 @@ namespace cli {
 /// signals. Later changes by this program are not passed on.
 class inheritance {
 public:
-    /// Records the state of this process. Call it first in main(), before a thread starts or a file
-    /// is opened. It also opens descriptors 0 to 2 if they are closed, ignores SIGPIPE, and stops
-    /// ignoring SIGCHLD.
+    /// Records the state of this process. Call this function first in main(), before a thread
+    /// starts or a file is opened. The function also opens descriptors 0 to 2 if they are closed,
+    /// ignores SIGPIPE, and stops ignoring SIGCHLD.
     static inheritance take();
 
     /// Returns whether the signal was ignored at the start.
@@ -67,8 +67,8 @@ struct child_settings {
         nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// Command that runs in its own process group and is killed if this process ends. It gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start.
+/// Command that runs in its own process group and is killed if this process ends. The command gets
+/// the descriptors, ignored signals and blocked signals that this program had at its start.
 class child_process {
 public:
     /// Starts the command with fork and exec, and waits until exec has succeeded. Throws

@@ -83,7 +83,8 @@ public:
     running_job(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                 const child_settings&);
 
-    /// Returns the process id of the command. It is also the id of the command's process group.
+    /// Returns the process id of the command. This id is also the id of the command's process
+    /// group.
     pid_t id() const noexcept { return group_; }
 
     /// Passes a signal on to the command's process group, or to all remaining processes of the job

@@ -135,8 +135,8 @@ struct job {
 /// Call the function while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// Ends the worker, and with it the whole job, by the signal if it is SIGINT or SIGQUIT. So a shell
-/// script sees that the user pressed Ctrl-C. Call it in a worker.
+/// If the signal is SIGINT or SIGQUIT, ends the worker by this signal, and with the worker the
+/// whole job. So a shell script sees that the user pressed Ctrl-C. Call this function in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -124,8 +124,8 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns whether the server has lost the set of slot holders, for example by an eviction. Then no
-/// slot is held, but none is free, and no holder will ever give one back.
+/// Returns whether the server has lost the set of slot holders, for example by an eviction. In that
+/// case no slot is held, but no slot is free either, and no holder will ever give a slot back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }

@@ -366,8 +366,9 @@ std::optional<descriptor> private_folder::try_to_serve() const {
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
     ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a permission
-    // Also check `server_guard`: if a program that cleans /tmp has removed the old lock file, this
-    // file is new, and its flock does not show whether a server runs.
+    // Also check `server_guard`, because a program that cleans /tmp may have removed the old lock
+    // file. In that case the present lock file is new, and its flock does not show whether a server
+    // runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -385,8 +386,8 @@ bool private_folder::is_found() const noexcept {
            ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Starts the supervisor: a process with its own session, which outlives this process. It inherits
-// only the flock of the file "lock", and a pipe to which it writes its result.
+// Starts the supervisor: a process with its own session, which outlives this process. The
+// supervisor inherits only the flock of the file "lock", and a pipe to which it writes its result.
 
 namespace {
 
@@ -394,7 +395,8 @@ namespace {
 constexpr rlim_t server_files_max = 4096;
 
 /// Raises the limits as far as the system allows. Limits of the shell that starts the server, for
-/// example `ulimit -t`, must not apply to it, because it serves all programs of this user.
+/// example `ulimit -t`, must not apply to the server, because the server serves all programs of
+/// this user.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -411,8 +413,8 @@ void raise_limits() noexcept {
     }
 }
 
-/// Turns the child process into the supervisor. Runs between fork and exec, so it makes only
-/// async-signal-safe calls.
+/// Turns the child process into the supervisor. This function runs between fork and exec, so it
+/// makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
     // Detach the supervisor from the terminal and its signals. Also close inherited pipes, or a
     // program that reads the output of this process would wait for the end of the supervisor.

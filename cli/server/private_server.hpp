@@ -84,8 +84,9 @@ public:
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes the pending connections. They come from calls of `holder()`, which read
-    /// only the process id of this process. Call the function when the descriptor is readable.
+    /// Accepts and closes the pending connections. These connections come from calls of `holder()`,
+    /// which read only the process id of this process. Call the function when the descriptor is
+    /// readable.
     void let_go() const noexcept;
 
 private:
@@ -120,8 +121,8 @@ public:
     std::string log() const { return path_ + "/log"; }
 
     /// Marks the server as used, so that the supervisor does not stop it. If the supervisor is
-    /// stopping the server just now, waits for its end. Returns false if it has not ended after
-    /// `timeout`.
+    /// stopping the server just now, waits until the server has ended. Returns false if the server
+    /// has not ended after `timeout`.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -149,8 +150,8 @@ inline constexpr std::chrono::milliseconds look_again{5};
 /// Starts the private server if it does not run, and returns its URL. The server is not stopped
 /// before this process ends. Throws `no_server`.
 ///
-/// Call it before any thread is started, because it removes HOLDFAST_USERNAME and HOLDFAST_PASSWORD
-/// from the environment. These variables are meant for another server.
+/// Call this function before any thread is started, because it removes HOLDFAST_USERNAME and
+/// HOLDFAST_PASSWORD from the environment. These variables are meant for another server.
 std::string use_private_server();
 
 std::string url_of(const private_folder&);

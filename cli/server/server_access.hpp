@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that find the server for a command and create the client's options. Also an observer
-// that remembers why a wait failed.
+// Functions that find the server for a command and create the client's options. The file also has
+// an observer that remembers why a wait failed.
 #pragma once
 
 #include <holdfast/error.hpp>

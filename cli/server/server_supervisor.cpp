@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor process of the private server. It starts the server, stops the server when it was
-// unused for a while, and cleans up. The supervisor's stdin is the locked file "lock". Its stdout
-// is a pipe to the process that waits for the start.
+// Supervisor process of the private server. The supervisor starts the server, stops the server
+// after it was unused for a while, and cleans up. The supervisor's stdin is the locked file "lock".
+// Its stdout is a pipe to the process that waits for the start.
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 
-/// Signals that wake read_key(). All but the first end the program.
+/// Signals that wake read_key(). All signals except the first one end the program.
 constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /// Longest pause between the bytes of one key, in milliseconds. After a longer pause, the byte ESC

@@ -258,8 +258,8 @@ public:
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
     /// free. If the holder belongs to this client, it learns of the loss at once (`lost()`).
     /// Otherwise it learns of the loss at its next renewal. During a failover, the blocking call
-    /// repeats its request until another server has taken over. It stops if a server may have
-    /// executed the request.
+    /// repeats its request until another server has taken over. The call does not repeat a request
+    /// that a server may have executed.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>

@@ -41,8 +41,8 @@ class engine;
 class HOLDFAST_EXPORT client {
 public:
     /// Creates a client that has its own background thread. The background thread runs observers,
-    /// stop callbacks, and handlers that have no executor. The constructor sends nothing. It throws
-    /// `errc::invalid_argument` if the URL is wrong; the error text says why.
+    /// stop callbacks, and handlers that have no executor. The constructor sends nothing. The
+    /// constructor throws `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
     /// Throws if `url` is null, for example because the program passed an environment variable that
@@ -138,9 +138,9 @@ public:
     }
 
     // The functions from inspect() to wait_free() ask about any lock, also about a lock that a JVM
-    // holds. They acquire nothing and delay no other client. A result may be out of date when it
-    // arrives. The functions throw the same errors as `basic_mutex::lock()`. Their asynchronous
-    // versions complete with the same codes and cannot be cancelled.
+    // holds. These functions acquire nothing and delay no other client. A result may be out of date
+    // when it arrives. The functions throw the same errors as `basic_mutex::lock()`. Their
+    // asynchronous versions complete with the same codes and cannot be cancelled.
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).

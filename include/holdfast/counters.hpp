@@ -26,7 +26,7 @@ enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 /// rate limiter".
 HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
 
-/// Greatest value of a counter. It is the greatest signed 32-bit number, because Redisson's
+/// Greatest value of a counter. This is the greatest signed 32-bit number, because Redisson's
 /// counters have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
@@ -161,8 +161,8 @@ public:
 
     virtual bool offers(counter_kind) const noexcept = 0;
 
-    /// Returns the reason if this store cannot have a counter with the given name. Returns nothing
-    /// if the store can have such a counter. Sends no request.
+    /// Returns a reason if this store cannot have a counter with the given name. Returns nothing if
+    /// the store can have such a counter. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
     /// Creates a waiter for the request; sends nothing yet. The alarm `wake` must outlive the

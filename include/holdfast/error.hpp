@@ -16,7 +16,7 @@ namespace holdfast {
 /// errc::unreachable`. Each detailed error of a store (`store_errc`) is equal to exactly one of
 /// these values.
 enum class errc {
-    /// The store could not be reached, so it has not executed the request.
+    /// The store could not be reached, so the store has not executed the request.
     unreachable = 1,
     /// The request was sent, but no reply came, so the store may have executed the request. If the
     /// request was to acquire a lock, the client releases the lock in the background. The lock
@@ -36,7 +36,7 @@ enum class errc {
     already_held,
     /// A name, a length of time or an address is not allowed. The client has sent nothing.
     invalid_argument,
-    /// The client has reached one of its limits (queued requests, waiting calls). It has sent
+    /// The client has reached one of its limits (queued requests, waiting calls), and has sent
     /// nothing.
     overloaded,
     /// The call would wait for ever, so it failed and acquired nothing. There are two causes.

@@ -70,8 +70,8 @@ enum class event_cause : std::int32_t {
     failed, ///< see `code` and `text`
 };
 
-/// Description of one event. It is valid only during the call of the observer. The type is a plain
-/// struct, so that C and other languages can use it.
+/// Description of one event. The description is valid only during the call of the observer. The
+/// type is a plain struct, so that C and other languages can use it.
 struct event {
     event_kind kind;
     event_cause cause = event_cause::none;

@@ -28,8 +28,8 @@ struct hand_off {
 
 /// Options of a client: how it reaches its store, and how long its calls wait. Every length of time
 /// is in whole milliseconds, within the bounds that its comment gives (both bounds are allowed).
-/// The constructor of `client` checks all values. It throws `errc::invalid_argument`; the text
-/// names the field and its bounds.
+/// The constructor of `client` checks all values. For a wrong value, it throws
+/// `errc::invalid_argument`; the text names the field and its bounds.
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
@@ -94,9 +94,9 @@ struct options {
     /// expire.
     bool release_on_close = false;
 
-    /// Longest time between two polls of a waiter; jitter shortens it at random. A waiter polls
-    /// even if it receives no notification, so correctness never depends on notifications. 1 ms to
-    /// 1 day.
+    /// Longest time between two polls of a waiter; jitter shortens this time at random. A waiter
+    /// polls even if it receives no notification, so correctness never depends on notifications. 1
+    /// ms to 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};
@@ -122,9 +122,9 @@ struct options {
 
     std::shared_ptr<holdfast::observer> observer{};
 
-    /// Function that returns 64 random bits. The client uses them for identities and for jitter
-    /// (random changes of pauses). It must be thread-safe. If empty, the client uses the random
-    /// numbers of the system.
+    /// Function that returns 64 random bits. The client uses these bits for identities and for
+    /// jitter (random changes of pauses). The function must be thread-safe. If this option is
+    /// empty, the client uses the random numbers of the system.
     std::function<std::uint64_t()> random{};
 };
 

@@ -106,7 +106,7 @@ public:
     void refuse_unknown() const;
 
     /// Throws an error with the given text. If the text contains a part of the URL, pass that part
-    /// through `shown()` first, because it may belong to a password.
+    /// through `shown()` first, because the part may belong to a password.
     [[noreturn]] void refuse(std::string_view why) const;
     /// Returns the given text in quotes, for use in an error text. If the given text may be part of
     /// a password, the result gives a reason for hiding it instead.

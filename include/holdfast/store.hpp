@@ -40,9 +40,9 @@ namespace holdfast {
 // g++ 12: it frees an aggregate temporary twice when the temporary is passed to a function in a
 // co_await expression.
 
-/// Name of a lock. It is either the name that users write, or the name at the store, after the
-/// client's name mapping. It may contain any bytes. If the store does not allow the name, the
-/// client refuses it before it sends a request.
+/// Name of a lock. This is either the name that users write, or the name at the store, after the
+/// client's name mapping. The name may contain any bytes. If the store does not allow the name, the
+/// client refuses the name before it sends a request.
 struct lock_name {
     lock_name(std::string s)
         : text{std::move(s)} {}
@@ -108,7 +108,7 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds, so that a request about many holds copies none of them.
+/// List of pointers to holds. A request about many holds uses it, so that no hold is copied.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -158,9 +158,10 @@ struct answer {
     /// from this moment. If empty, the lease began when the caller sent its request. A store sets
     /// this field only if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
-    /// Lease time that was left at the store just before this request. For a renewal, it is the
-    /// time of the renewed hold. For a grant, it is the time of the other owners that share the
-    /// lock. Empty if the time is unknown, or if no other client can change it.
+    /// Lease time that was left at the store just before this request. For a renewal, this is the
+    /// remaining time of the renewed hold. For a grant, this is the remaining time of the other
+    /// owners that share the lock. Empty if the time is unknown, or if no other client can change
+    /// this time.
     std::optional<duration> left_before{};
     /// True if the store's reply says whether the lock is free. False if no request was sent, or if
     /// the reply came too late. If an earlier attempt of the call failed, the caller must then
@@ -276,8 +277,8 @@ public:
     virtual ~watch() = default;
 };
 
-/// Limits and properties of a store. Before the client sends a request, it checks that the request
-/// is within these limits.
+/// Limits and properties of a store. Before the client sends a request, the client checks that the
+/// request is within these limits.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
@@ -298,8 +299,8 @@ struct limits {
     /// restores its remaining time. `duration::max()` means that no other program shortens read
     /// holds.
     duration read_request_max = duration::max();
-    /// Usual length of an outage: the default of `options::unavailable_timeout`. It is longer for
-    /// stores in which another server takes over when a server dies.
+    /// Usual length of an outage: the default of `options::unavailable_timeout`. The outage is
+    /// longer for stores in which another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
@@ -366,8 +367,8 @@ struct holding {
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
     /// False if the nodes of the lock do not show whether the lock is a mutex or a read-write lock.
-    /// The reason is that kazoo gives the nodes of both kinds the same names. `kind` is then
-    /// `lock`.
+    /// The reason is that kazoo gives the nodes of both kinds the same names. In that case, `kind`
+    /// is `lock`.
     bool kind_is_certain = true;
     /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
     /// it.
@@ -402,8 +403,8 @@ public:
 
     /// Removes a lock of the given kind from any holder. Throws `store_errc::wrong_type` if a lock
     /// of another kind has this name (`words_for` tells which kinds share names). `read` removes a
-    /// lock only if it is shared and has no exclusive owner. `write` removes it only if it has an
-    /// exclusive owner.
+    /// lock only if the lock is shared and has no exclusive owner. `write` removes a lock only if
+    /// the lock has an exclusive owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest fencing token that was granted or reserved for the fenced lock with
@@ -452,8 +453,8 @@ public:
     virtual asio::awaitable<std::vector<std::string>> ask_holders(lock_name, wish,
                                                                   duration kept) = 0;
 
-    /// Returns the wish that is stored for the owner of this hold. Returns nothing if there is
-    /// none.
+    /// Returns the wish that is stored for the owner of this hold. Returns nothing if no wish is
+    /// stored.
     virtual asio::awaitable<std::optional<wish>> wish_for(hold) = 0;
 
     /// Subscribes to wishes for a lock, and waits a short time until the store has confirmed the
@@ -466,7 +467,7 @@ public:
 /// Identity of the server that stores a lock. If a client uses several server addresses, it
 /// compares the identities, to find out whether two addresses belong to the same server.
 struct server_identity {
-    /// Text that identifies the server. It is the same on every connection to the server, and
+    /// Text that identifies the server. The text is the same on every connection to the server, and
     /// different for every other server, of any type. Empty if the identity is unknown.
     std::string id{};
     /// Time since when the server has kept its data. The server may have forgotten everything from
@@ -541,7 +542,8 @@ struct store_context {
     std::array<std::uint8_t, 16> client{}; ///< identity of this client
     std::string label;     ///< label of this client, for servers that list their clients
     duration poll_bound{}; ///< longest sleep of a waiter that gets no notification
-    /// Reports events such as `reconnected` to the observer. The store may call it at any time.
+    /// Reports events such as `reconnected` to the observer. The store may call this function at
+    /// any time.
     std::function<void(const event&)> tell;
     /// Lease time of holds that have no lease time of their own.
     duration lease_time = std::chrono::seconds{30};
@@ -549,9 +551,9 @@ struct store_context {
 
     /// Function that the store calls on the executor after each reconnection, because the server
     /// may have forgotten holds. The client then asks the store whether the holds still exist.
-    /// `which` selects the names of these holds; if `which` is empty, all holds are selected.
-    /// `urgent` is true if the client may now be connected to another server, or if the server may
-    /// have restarted. The client then asks at once.
+    /// `which` selects the names of these holds; if `which` is empty, all holds are selected. The
+    /// argument `urgent` is true if the client may now be connected to another server, or if the
+    /// server may have restarted. The client then asks at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 

@@ -17,8 +17,8 @@ namespace holdfast {
 /// invalid. It reads them again for each connection, so a new certificate is used from the next
 /// connection on.
 struct tls_options {
-    /// File with the certificate authorities that the client trusts. They replace the system's
-    /// authorities. URL parameter: tls_ca_file.
+    /// File with the certificate authorities that the client trusts. These authorities replace the
+    /// system's authorities. URL parameter: tls_ca_file.
     std::string ca_file{};
 
     /// This client's certificate with its chain, and its private key, for servers that request a

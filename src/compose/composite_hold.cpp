@@ -429,8 +429,9 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Always fails, because the number of replicas of such a hold cannot be changed. A quorum may lose
-/// votes and get new votes, and a new vote would not follow the new number of replicas.
+/// Always fails, because the number of replicas of a hold on several locks cannot be changed. A
+/// quorum may lose votes and get new votes, and a new vote would not follow the new number of
+/// replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),

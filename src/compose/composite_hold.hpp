@@ -61,8 +61,8 @@ public:
     /// Returns the fencing tokens of the members' holds, in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
-    /// Returns whether this is the hold of a quorum. Only such a hold may lose votes and get new
-    /// votes.
+    /// Returns whether this is the hold of a quorum. Only the hold of a quorum may lose votes and
+    /// get new votes.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
     // Call the following functions on the executor only.
@@ -76,7 +76,7 @@ public:
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
-    /// Always fails, because the number of replicas of such a hold cannot be changed.
+    /// Always fails, because the number of replicas of a hold on several locks cannot be changed.
     void confirm(unsigned replicas, sync::release_handler) override;
     void release(sync::release_handler, const asio::any_io_executor& where) override;
     /// Always fails: a hold on several locks cannot be detached.
@@ -101,8 +101,8 @@ public:
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Callback that posts a check of the hold to the executor. It is called when a member's hold
-    /// has ended or is near its end, or when the client has closed.
+    /// Callback that posts a check of the hold to the executor. The callback is called when a
+    /// member's hold has ended or is near its end, or when the client has closed.
     struct news {
         std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -141,8 +141,8 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
-    /// Reports the end of the hold. `released` has the members' holds: first those that were valid
-    /// when the release began.
+    /// Reports the end of the hold. `released` has the members' holds. The holds that were valid
+    /// when the release began come first.
     void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
@@ -175,7 +175,8 @@ private:
     bool keep_alive_runs_ = false;
     /// Time after which missing members are asked again: one renewal period after the loss of a
     /// member's hold. Until then, the renewals of the other members' holds show whether the
-    /// majority is lost too, for example after force_unlock(). A lost hold must not grow again.
+    /// majority is lost, too, for example after force_unlock(). A lost hold must not get new
+    /// members.
     time_point regain_from_{};
     /// True if a member belongs to a client with another executor, which may stop.
     bool has_far_ = false;

@@ -13,7 +13,7 @@
 namespace holdfast::compose {
 
 /// Descriptor of a lock that consists of several locks. A caller must hold at least `needs` of
-/// these locks. Any thread may use it, as with every `lock_descriptor`.
+/// these locks. Any thread may use the descriptor, as with every `lock_descriptor`.
 class composite_descriptor : public sync::lock_descriptor {
 public:
     /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used

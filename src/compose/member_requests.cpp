@@ -8,7 +8,7 @@
 
 namespace holdfast::compose {
 
-/// A call that acquires the lock of one member. It reports its outcome to the object
+/// A call that acquires the lock of one member. The call reports its outcome to the object
 /// `member_requests`.
 class member_requests::member_call final : public sync::acquisition {
 public:

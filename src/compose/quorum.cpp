@@ -251,7 +251,7 @@ private:
     }
 
     /// Returns why there is no majority. If some nodes failed permanently, the result has the error
-    /// code of such a failure.
+    /// code of one of these failures.
     sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -292,9 +292,9 @@ private:
         return busy;
     }
 
-    /// Waits until as many nodes are free as a majority needs. They become free at about the same
-    /// time, because a holder releases its lock on all nodes together. Ends at once if the client
-    /// of one of these nodes is closed, because the next round may have to report this.
+    /// Waits until as many nodes are free as a majority needs. The nodes become free at about the
+    /// same time, because a holder releases its lock on all nodes together. Ends at once if the
+    /// client of one of these nodes is closed, because the next round may have to report this.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{

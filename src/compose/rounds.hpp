@@ -206,8 +206,8 @@ public:
     static verb extend(duration length);
 
     /// Sends the request `what` to each member's hold on that hold's own executor, and calls `done`
-    /// once. If such an executor is not running, the member counts as failed after `timeout` plus
-    /// one second.
+    /// once. If the executor of a member's hold is not running, the member counts as failed after
+    /// `timeout` plus one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);
 

@@ -55,8 +55,8 @@ parts split(std::string_view url);
 /// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
-/// Returns the text that an error message shows for a part of the URL. The text is hidden if it may
-/// belong to a password.
+/// Returns the text that an error message shows for a part of the URL. If that part may belong to a
+/// password, the text does not show the part.
 std::string shown(const parts&, std::string_view given);
 
 /// Returns the port number. Throws if the text is not a port number. The error text does not show

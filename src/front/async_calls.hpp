@@ -65,7 +65,7 @@ void complete_elsewhere(Handler handler, Args... args) {
 }
 
 /// Returns the error code of an exception that reports a failure of the store. Rethrows every other
-/// exception, because it is a bug.
+/// exception, because any other exception is a bug.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};

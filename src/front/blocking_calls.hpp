@@ -211,7 +211,7 @@ public:
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
         // For a lock that consists of several locks, use the background thread, because the calls
-        // to its members run on that thread. If this thread entered the monitor, it would only
+        // to its members run on that thread. If this thread entered the monitor, this would only
         // delay these calls.
         (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }

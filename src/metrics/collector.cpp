@@ -197,8 +197,8 @@ public:
 private:
     time_point now() const { return how_.now(); }
 
-    /// Returns the label that the user's function gives. Call it without the mutex, because it runs
-    /// code of the user.
+    /// Returns the label that the user's function gives. Do not hold the mutex during the call,
+    /// because the call runs code of the user.
     std::string label_of(std::string_view name) const {
         try {
             return label_text(how_.label ? how_.label(name) : before_colon(name));

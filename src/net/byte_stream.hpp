@@ -136,8 +136,9 @@ public:
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` is the end of the
-    /// error text that begins with "what answers there speaks TLS; ". It must be a string literal.
+    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` must be a string
+    /// literal. It becomes the end of the error text that begins with "what answers there speaks
+    /// TLS; ".
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
     /// Socket and TLS session of this connection, for code that takes them over. After the
@@ -200,7 +201,7 @@ private:
 
 /// Returns the addresses of a host. The system's resolver can hang for minutes and cannot be
 /// stopped. So the function stops waiting as soon as `given_up` returns true, and ignores a later
-/// result of the resolver. It calls `given_up` whenever `wake` rings. Throws `failure`
+/// result of the resolver. The function calls `given_up` whenever `wake` rings. Throws `failure`
 /// (unreachable).
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
                                                               std::string host, std::uint16_t port,

@@ -27,8 +27,8 @@ namespace holdfast::net {
 using stream_socket = asio::generic::stream_protocol::socket;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
-/// Opens a socket for the endpoint, but does not connect it. Sets the options that Asio does not
-/// set: close-on-exec, non-blocking, no delay of small writes. Also makes the kernel detect a dead
+/// Opens a socket for the endpoint, but does not connect it. Sets the socket options that Asio does
+/// not set: close-on-exec, non-blocking, no delay of small writes. Makes the kernel detect a dead
 /// peer; `timeout` is the timeout of one reply.
 error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout);
 

@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor, and the waits of blocking calls. Unlike the
-// functions in monitor.cpp, these functions use no thread-local state. So a component that is a
-// shared library can contain a second copy of this file (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor, and functions with which blocking calls wait.
+// Unlike the functions in monitor.cpp, these functions use no thread-local state. So a component
+// that is a shared library can contain a second copy of this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {
@@ -98,7 +98,7 @@ void outside_wait::interrupt() noexcept {
 
 namespace {
 
-/// Returns half of the number of cores. The other half stays free for a server on the same machine.
+/// Returns half of the number of cores. The other cores stay free for a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }

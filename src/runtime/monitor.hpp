@@ -106,7 +106,8 @@ private:
 /// Wait of a calling thread outside the monitor, which other threads can end.
 class interruptible {
 public:
-    /// Ends the wait soon. It is called inside the monitor, and possibly before the wait has begun.
+    /// Ends the wait soon. This function is called inside the monitor, and possibly before the wait
+    /// has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
@@ -289,7 +290,7 @@ private:
 
 /// Background thread that runs an io_context until this object is destroyed. The destructor waits
 /// for the end of the thread. If a handler drops the last lease, the destructor runs on that thread
-/// itself. It then does not wait, and the thread ends later.
+/// itself. In that case the destructor does not wait, and the thread ends later.
 class loop {
 public:
     loop();

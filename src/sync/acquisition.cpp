@@ -150,8 +150,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits, so that other clients can acquire the spin lock. They poll, and would never find the lock
-/// free if this client acquired it again at once after each release.
+/// Waits, so that other clients can acquire the spin lock. These clients poll, and would never find
+/// the lock free if this client acquired it again at once after each release.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -254,8 +254,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // The destructor of this guard lets the next queued call start. It runs only after the new hold
-    // was added to the local wait queue, so that the next call sees the hold.
+    // The destructor of this guard lets the next queued call start. The destructor runs only after
+    // the new hold was added to the local wait queue, so that the next call sees the hold.
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {

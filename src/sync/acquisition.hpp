@@ -32,10 +32,10 @@ struct outcome {
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call that acquires a lock. It is completed exactly once: by its coroutine, by a
+/// A pending call that acquires a lock. The call is completed exactly once: by its coroutine, by a
 /// hand-over from another caller of this client, by cancellation, by its timeout, or by close(). A
-/// second attempt to complete it has no effect. The code that made the second attempt must then
-/// release what it acquired for the call.
+/// second attempt to complete the call has no effect. The code that made the second attempt must
+/// then release what it acquired for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;

@@ -87,7 +87,8 @@ void engine::revalidate(const std::function<bool(const lock_name&)>& which, bool
 
 namespace {
 
-/// Sorts the entries by their age, with the oldest first, and removes those behind `limit`.
+/// Sorts the entries by their age, with the oldest first. Keeps the first `limit` entries, and
+/// removes all others.
 template <typename Entry, typename Since>
 void keep_oldest(std::vector<Entry>& all, std::size_t limit, Since since) {
     const auto count = static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
@@ -463,8 +464,8 @@ leftovers engine::left() const {
 }
 
 // The functions below decide which call of this client may send the next request; gate::admits()
-// makes the decision itself. They run when a call arrives, gets the reply "busy" or ends, and when
-// a hold ends.
+// makes the decision itself. These functions run when a call arrives, gets the reply "busy" or
+// ends, and when a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -501,10 +502,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls of the queue. They do not start inside the function that ended the previous
-// call: thousands of calls may fail at once, and the stack would overflow. The queue is looked up
-// again after each call that shares a hold, because the handler of such a call may delete the
-// queue.
+// Starts the next calls of the queue. The calls do not start inside the function that ended the
+// previous call: thousands of calls may fail at once, and the stack would overflow. The queue is
+// looked up again after each call that shares a hold, because the handler of such a call may delete
+// the queue.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())

@@ -32,7 +32,7 @@
 
 namespace holdfast::sync {
 
-/// An event that is reported later. It has copies of the event's texts.
+/// An event that is reported later. This object has copies of the event's texts.
 class deferred_event {
 public:
     explicit deferred_event(const event& e)
@@ -96,8 +96,8 @@ public:
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Returns whether both objects give access to the same executor. If so, code that runs on the
-    /// executor may use both clients.
+    /// Returns whether this object and the other object give access to the same executor. If so,
+    /// code that runs on the executor may use both clients.
     bool leads_where(const executor_access& other) const {
         if (this == &other)
             return true;
@@ -177,8 +177,8 @@ public:
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns by how much the clock can be behind the true time, because it rounds down. The
-    /// engine adds this amount to each deadline, so that no call ends before its timeout.
+    /// Returns by how much the clock can be behind the true time, because the clock rounds down.
+    /// The engine adds this amount to each deadline, so that no call ends before its timeout.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
@@ -287,7 +287,7 @@ public:
     /// Marks the hold as abandoned: the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
     /// Keeps an abandoned hold on several locks until the hold ends, because no local wait queue
-    /// keeps such a hold.
+    /// keeps a hold on several locks.
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 
@@ -361,9 +361,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds. Also drops the handlers of a pending close, without calling them. Call it
-    /// when the executor runs no more code. Otherwise the holds and the engine would never be
-    /// freed, because a hold and the engine keep each other alive.
+    /// Drops all holds. Also drops the handlers of a pending close, without calling them. Call this
+    /// function when the executor runs no more code. Otherwise the holds and the engine would never
+    /// be freed, because a hold and the engine keep each other alive.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -433,7 +433,7 @@ private:
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
     // Background loops of the store hold a weak pointer to this member, to check whether the engine
-    // is alive. It is the last member, so it is destroyed first.
+    // is alive. This is the engine's last member, so it is destroyed first.
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 

@@ -113,7 +113,7 @@ public:
     /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
     // Record whether the last request of a call got a reply. note_no_reply() stores the error for
-    // the calls that wait behind that call. They have sent nothing, so for them the error
+    // the calls that wait behind that call. Those calls have sent nothing, so for them the error
     // `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
@@ -164,14 +164,14 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients time to acquire the lock. It
-    /// must after a local hand-over while other clients were subscribed to the release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. This
+    /// is the case after a local hand-over while other clients were subscribed to the release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few local wait queues need. They are allocated on demand, because a client
-    /// may have a hundred thousand queues.
+    /// Members that only few local wait queues need. These members are allocated on demand, because
+    /// a client may have a hundred thousand queues.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
@@ -298,14 +298,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the queue that was deleted last. It is kept for reuse, because most queues are
-    // created and deleted with each hold.
+    // Map node of the queue that was deleted last. The node is kept for reuse, because most queues
+    // are created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that wait in local queues. They all use one alarm.
+/// Timeouts of the calls that wait in local queues. One alarm serves all these timeouts.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);

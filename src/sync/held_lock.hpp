@@ -164,8 +164,8 @@ public:
     /// Records in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
     /// Returns the last few write holds that were linked to this read hold and then released. A
-    /// failover may undo such a release. The store then keeps the write hold as long as the read
-    /// hold.
+    /// failover may undo the release of a write hold. The store then keeps the write hold as long
+    /// as the read hold.
     std::vector<hold> released_writes() const;
     /// Records a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the

@@ -74,8 +74,9 @@ constexpr duration last_pauses{100};
 constexpr int refusals_counted_max = 3;
 
 /// Returns the pause before a failed renewal is tried again. The pause doubles with each
-/// consecutive refusal. It is at most a quarter of the time left, but pauses up to `last_pauses`
-/// are always allowed. `left` may be shorter than `lease` if the hold had a fixed lease before.
+/// consecutive refusal. The pause is at most a quarter of the time left, but pauses up to
+/// `last_pauses` are always allowed. `left` may be shorter than `lease` if the hold had a fixed
+/// lease before.
 constexpr duration retry_period(duration lease, duration left, int refusals = 0) {
     const int times = 1 << std::clamp(refusals, 0, refusals_counted_max);
     const duration pause = times * std::clamp(lease / 10, duration{1}, duration{1000});

@@ -30,7 +30,8 @@ struct failure {
     std::string text;
 };
 
-/// Handler of a release or an extension. It is called once. After success, the error code is empty.
+/// Handler of a release or an extension. The handler is called once. After success, the error code
+/// is empty.
 using release_handler = asio::any_completion_handler<void(failure)>;
 
 /// Interface of a held lock for leases and threads (`lock_handle`). Several leases and threads may
@@ -50,8 +51,8 @@ public:
 
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
-    /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
-    /// is on several locks.
+    /// Returns the key of the hold in the thread table. The key is the name of the lock, unless the
+    /// hold is on several locks.
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
@@ -65,7 +66,7 @@ public:
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
     // Returns why this hold was lost, or `none` if it was not lost. A hold on several locks calls
-    // this function and out_of_time() for each member's hold.
+    // why_lost() and out_of_time() of each member's hold.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }

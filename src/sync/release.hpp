@@ -46,9 +46,9 @@ void release_remains(std::shared_ptr<held_lock>);
 void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the write holds that were linked to this read hold and are already released.
-/// Call it when the server may have lost its last writes: it may then have such a write hold again,
-/// and would keep it as long as the read hold is renewed. Each release is repeated until the server
-/// has replied, at most for as long as the store keeps the read hold.
+/// Call it when the server may have lost its last writes: the server may then have such a write
+/// hold again, and would keep the write hold as long as the read hold is renewed. Each release is
+/// repeated until the server has replied, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<held_lock>& read);
 
 } // namespace holdfast::sync

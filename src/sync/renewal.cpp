@@ -217,9 +217,9 @@ void renewal::leave(held_lock& held) {
     schedule_.erase(schedule_.iterator_to(held));
 }
 
-/// Wakes the renewal loop if it would sleep beyond `when`, and starts the loop if it has ended.
-/// Usually the function does nothing, because a busy client takes and releases thousands of locks
-/// during one sleep of the loop.
+/// Wakes the renewal loop if the loop would sleep beyond `when`, and starts the loop if the loop
+/// has ended. Usually the function does nothing, because a busy client takes and releases thousands
+/// of locks during one sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -383,8 +383,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Ignore the failure if a later request has succeeded already. Also ignore it if the
-        // request only checked a hold with a fixed lease, and replicas did not confirm it.
+        // Ignore the failure if a later request has succeeded already. Also ignore the failure if
+        // the request only checked a hold with a fixed lease, and replicas did not confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -395,8 +395,8 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // Returns whether the request was a renewal. Returns false if it only checked whether holds
-    // with a fixed lease still exist.
+    // Returns whether the request was a renewal. Returns false if the request only checked whether
+    // holds with a fixed lease still exist.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;
@@ -597,8 +597,8 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
 }
 
 /// Asks the store to extend the hold. If no reply comes in time, sends the same request again over
-/// another connection, while the first request is still pending. It does no harm if the store
-/// executes the request twice, because both executions extend the hold to the same length.
+/// another connection, while the first request is still pending. The store may execute the request
+/// twice without harm, because both executions extend the hold to the same length.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -656,9 +656,10 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     co_return failure{};
 }
 
-/// Returns the lease that the replicas must confirm. For a fixed lease, it is the remaining time of
-/// the hold. For a renewed hold, it is the remaining time or the whole lease, whichever is longer.
-/// It is never longer than the longest lease that the server allows now.
+/// Returns the lease that the replicas must confirm. For a fixed lease, the result is the remaining
+/// time of the hold. For a renewed hold, the result is the remaining time or the whole lease,
+/// whichever is longer. The result is never longer than the longest lease that the server allows
+/// now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();

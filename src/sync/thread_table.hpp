@@ -39,8 +39,8 @@ class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_lock_handle = std::shared_ptr<lock_handle>;
 
-    /// Creates a table. `forked` returns whether this process is the child of a fork(); such a
-    /// child has only a copy of the table.
+    /// Creates a table. `forked` returns whether this process is the child of a fork(). The child
+    /// of a fork() has only a copy of the table.
     explicit thread_table(std::function<void(shared_lock_handle)> on_abandoned,
                           std::function<bool()> forked = {});
 

@@ -769,7 +769,7 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// Function that reports on the ensemble. It asks each server over a separate connection.
+// Function that reports on the ensemble. The function asks each server over a separate connection.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

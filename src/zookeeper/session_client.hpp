@@ -26,8 +26,8 @@
 namespace holdfast::zookeeper {
 
 /// A calling thread that runs its own request. One inline caller reads the socket for all inline
-/// callers. The others sleep until another thread wakes them. Call every function inside the
-/// monitor, unless its comment says "outside".
+/// callers. The other inline callers sleep until another thread wakes them. Call every function
+/// inside the monitor, unless its comment says "outside".
 class inline_caller final : public runtime::interruptible,
                             public boost::intrusive::list_base_hook<> {
 public:
@@ -114,7 +114,7 @@ public:
     /// `overloaded`.
     void ask(shared_request);
 
-    /// Waits until the request has a result. Throws `net::failure` if it got no answer.
+    /// Waits until the request has a result. Throws `net::failure` if the request got no answer.
     asio::awaitable<void> settled(shared_request);
     /// Waits as settled() does, but not beyond the time `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);

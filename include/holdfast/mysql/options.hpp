@@ -38,12 +38,12 @@ struct options {
     /// path can read and change the traffic.
     std::optional<tls_options> tls{};
     /// File with the server's public key (PEM). On a connection without TLS, the client encrypts
-    /// the password with this key (`caching_sha2_password`). If empty, the client accepts any key
-    /// that the other side sends.
+    /// the password with this key (`caching_sha2_password`). If this option is empty, the client
+    /// accepts any key that the other side of the connection sends.
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// Provider of the user and the password. The client uses the provider if the fields `user` and
     /// `password` are empty.
     credential_provider credentials{};
 
@@ -63,11 +63,12 @@ struct options {
     /// Timeout for the lookup of the address, the connection and the login together; rounded up to
     /// seconds. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
-    /// ms to 1 day.
+    /// Timeout of one request. The time counts from when the request enters the queue until the
+    /// reply. 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
-    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
+    /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
+    /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
+    /// `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
     /// Longest time without a request on a connection. After this time, the client sends a request

@@ -32,8 +32,8 @@ enum class redisson_form : std::uint8_t {
 struct sentinel_options {
     std::string service{};                   ///< the Sentinels' name for the primary
     std::vector<server_address> addresses{}; ///< 1 to 64; the default port is 26379
-    /// User and password for the Sentinels. If both are empty, the client sends the Sentinels the
-    /// login of the Redis servers.
+    /// User and password for the Sentinels. If both fields are empty, the client sends the
+    /// Sentinels the login of the Redis servers.
     std::string user{};
     secret password{};
     std::optional<tls_options> tls{}; ///< TLS settings for the connections to the Sentinels
@@ -82,7 +82,7 @@ struct options {
 
     std::string user{}; ///< empty: the server's default user
     secret password{};
-    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// Provider of the user and the password. The client uses the provider if the fields `user` and
     /// `password` are empty.
     credential_provider credentials{};
 
@@ -96,11 +96,12 @@ struct options {
 
     /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
-    /// ms to 1 day.
+    /// Timeout of one request. The time counts from when the request enters the queue until the
+    /// reply. 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
-    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
+    /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
+    /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
+    /// `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
     /// How long the client keeps a subscription after its last waiter has ended. 0 ms to 1 day.
@@ -147,9 +148,9 @@ struct options {
 
     /// Maximum number of additional connections for blocking calls. Each connection serves one
     /// blocking call at a time: the calling thread itself writes to it and reads from it. The
-    /// client opens these connections on demand, and closes each after ten seconds without use. If
-    /// all are in use, further calls use the shared connection. With zero, all calls use the shared
-    /// connection. At most 1000.
+    /// client opens these connections on demand, and closes each connection after ten seconds
+    /// without use. If all connections are in use, further calls use the shared connection. With
+    /// zero, all calls use the shared connection. At most 1000.
     std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls the socket for its reply before it sleeps. Polling halves

@@ -59,7 +59,7 @@ struct options {
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// Provider of the user and the password. The client uses the provider if the fields `user` and
     /// `password` are empty.
     credential_provider credentials{};
 
@@ -71,11 +71,12 @@ struct options {
     /// Timeout for the lookup of the address, the connection and the opening of the session
     /// together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
-    /// ms to 1 day.
+    /// Timeout of one request. The time counts from when the request enters the queue until the
+    /// reply. 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
-    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
+    /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
+    /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
+    /// `backoff_max`.
     duration backoff_min{20};
     duration backoff_max{1000};
 

@@ -401,8 +401,8 @@ maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
     });
 }
 
-/// Returns the system's trusted authorities. They are read once and kept, because reading them
-/// blocks the thread for 30 ms.
+/// Returns the certificate authorities that the system trusts. They are read once and kept, because
+/// reading them blocks the thread for 30 ms.
 X509_STORE* openssl_engine::systems_authorities() {
     if (!systems_authorities_) {
         systems_authorities_.reset(X509_STORE_new());
