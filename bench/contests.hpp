@@ -71,7 +71,8 @@ struct standstill {
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// Returns goals: the executor may be blocked for at most this time, in each kind of failure.
+    /// Returns goals with a maximum time. In each kind of failure, the executor may be blocked for
+    /// at most this time.
     static goals within(double milliseconds);
 };
 

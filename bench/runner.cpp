@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the server's statistics no longer change. Until then, it may still get requests that
-/// no caller waits for, for example a deferred release of holdfast.
+/// Time until the server's statistics no longer change. Until then, the server may still get
+/// requests that no caller waits for, for example a deferred release of holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {

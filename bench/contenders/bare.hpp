@@ -109,8 +109,8 @@ struct raw_manner {
 /// reply in one read() send their next request in one write().
 class raw_line {
 public:
-    /// Creates a connection that repeatedly takes and releases each of these locks, all at the same
-    /// time.
+    /// Creates a connection that repeatedly takes and releases each of the given locks, all at the
+    /// same time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
 

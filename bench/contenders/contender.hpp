@@ -87,7 +87,8 @@ tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confir
     });
 }
 
-/// Time that a sample measures: until the lock is granted, or the whole pair of lock and unlock.
+/// Kinds of samples: the time until the lock is granted, or the time of the whole pair of lock and
+/// unlock.
 enum class sampled { lock, pair };
 
 /// Returns the sample of a pair of lock and unlock. The pair began at `begin`, the lock was granted
@@ -180,8 +181,8 @@ inline std::unique_ptr<ledger> ledger_of(const arena& where) {
     return std::make_unique<accounts>(books_of(where));
 }
 
-/// Returns the name of lock `i`, the lock of thread, coroutine or pending request `i`. Both
-/// contenders of a comparison use the same names.
+/// Returns the name of lock `i`. This is the lock of thread `i`, coroutine `i` or pending request
+/// `i`. Both contenders of a comparison use the same names.
 inline std::string name_of_lock(int i) {
     return "bench:" + std::to_string(i);
 }

@@ -307,8 +307,9 @@ made holdfast_fenced_gate(const arena& where) {
 
 namespace {
 
-/// Number of re-entries between two looks at the clock, which takes as long as a re-entry. A sample
-/// is their mean time.
+/// Number of re-entries between two looks at the clock. The clock is not read for each re-entry,
+/// because a look at the clock takes as long as a re-entry. A sample is the mean time of these
+/// re-entries.
 constexpr int between_looks = 1000;
 
 class holder : public contender {

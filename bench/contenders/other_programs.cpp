@@ -321,7 +321,7 @@ public:
         return all;
     }
 
-    /// There is no maximum number of scripts, because failed attempts need more of them.
+    /// There is no maximum number of scripts, because failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }

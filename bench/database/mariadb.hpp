@@ -100,7 +100,8 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the site's MariaDB server, for connections without holdfast. The site must have one.
+/// Returns the site's MariaDB server, for connections without holdfast. The site must have such a
+/// server.
 support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.

@@ -48,7 +48,8 @@ struct turn {
     double server_share;
 };
 
-/// Results of a round: a measurement of holdfast, and one of the program with which it is compared.
+/// Results of a round: a measurement of holdfast, and a measurement of the program with which
+/// holdfast is compared.
 struct round {
     turn ours, yardstick;
 };
@@ -135,7 +136,8 @@ std::string table_line(const figure&);
 /// high].
 std::string json_line(const figure&);
 
-/// Returns a line for a comparison that could not be run. This does not count as a failure.
+/// Returns a line for a comparison that could not be run. Such a comparison does not count as a
+/// failure.
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 

@@ -183,8 +183,8 @@ usage used_so_far(const accounts& books) {
 using progress = std::function<void(const char*)>;
 
 /// Returns by how much the latest renewal came too late. The client sends each renewal earlier than
-/// necessary by a random time, which is almost zero for a few of many leases. These few show the
-/// whole delay.
+/// necessary by a random time, which is almost zero for a few of many leases. These few leases show
+/// the whole delay.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;

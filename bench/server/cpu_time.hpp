@@ -19,7 +19,7 @@ double cpu_seconds_of(pid_t);
 double thread_cpu_seconds();
 
 /// Returns how long the calling thread was ready to run but waited for a core. Returns 0 if the
-/// kernel does not measure it.
+/// kernel does not measure this time.
 double thread_seconds_without_core();
 
 /// Returns the CPU time of all ended child processes.

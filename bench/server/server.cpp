@@ -279,7 +279,7 @@ void server::wait_until_it_answers() {
 void server::stop() noexcept {
     if (process_ < 0)
         return;
-    // Kill the server: it has nothing to save, and its folder is removed, too.
+    // Kill the server, because it has nothing to save, and its folder is removed, too.
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;

@@ -51,7 +51,7 @@ reply ask_composed(const connection&, std::string_view request);
 // cannot look fast.
 
 /// Minimum and maximum number of scripts that the server must have run for the operations that a
-/// program reports. On ZooKeeper it is the number of writes, and on MariaDB the number of UPDATEs.
+/// program reports. On ZooKeeper, writes are counted instead of scripts, and on MariaDB UPDATEs.
 struct claim {
     long long least, most;
 };

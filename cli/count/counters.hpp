@@ -25,7 +25,7 @@ std::string word_of(holdfast::counter_kind);
 /// Returns all type names: "semaphore, permits, latch or rate".
 std::string counter_types();
 
-/// Returns for example `10 starts in any 1m`. `noun` is what the rate counts, here "start".
+/// Returns a text such as `10 starts in any 1m`. `noun` is what the rate counts, here "start".
 std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 
 /// Returns the state in one line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10

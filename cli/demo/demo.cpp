@@ -421,7 +421,8 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // Ignore that the server cannot be reached: the lock ends with its lease.
+            // Ignore the error if the server cannot be reached, because the lock ends with its
+            // lease in any case.
         }
         loop.stop(); // a request may still wait for its reply
     }

@@ -101,9 +101,9 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// Data that the child process needs until exec. The parent prepares it, because the child may only
-/// make async-signal-safe calls: the child shares this process's memory, where another thread may
-/// have locked any mutex, for example of malloc().
+/// Data that the child process needs until exec. The parent prepares this data, because the child
+/// may only make async-signal-safe calls: the child shares this process's memory, where another
+/// thread may have locked any mutex, for example of malloc().
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;

@@ -47,7 +47,7 @@ public:
     bool any_left(pid_t command) const;
 
     /// Sends the signal to all processes of the job outside of the command's group. A `holdfast
-    /// run` among them passes it on to its own job.
+    /// run` among these processes passes the signal on to its own job.
     void signal(int number, pid_t group) const;
 
     /// Sends SIGKILL to each process of the job.
@@ -122,8 +122,8 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // Processes of the job except the command. Declared before the command, because children that
-    // exist before this object are not part of the job.
+    // Processes of the job except the command. This member is declared before the command, because
+    // children that exist before this object are not part of the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;

@@ -104,8 +104,8 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// read the key.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. A node of a quorum whose
-/// key is not a fitting lock only gives no vote. The lock fails if too many nodes give no vote.
+/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. If a node of a quorum has
+/// an unsuitable key, this node just gives no vote. The lock fails if too many nodes give no vote.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
 /// Describes the holder of the lock. If the run wants several locks, names the first held lock and
@@ -120,8 +120,8 @@ struct job;
 class wait_report {
 public:
     /// Creates the report. `behind` is the shell's job of this run, or null. `held_around` says
-    /// that an outer `holdfast run` holds the lock: it waits for this process, so the wait would
-    /// never end.
+    /// that an outer `holdfast run` holds the lock. That outer command waits for this process, so
+    /// the wait would never end.
     wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the updated line

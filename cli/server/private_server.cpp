@@ -132,7 +132,8 @@ long number_in(std::string_view info, std::string_view name) {
 
 namespace {
 
-/// Returns the FNV-1a hash of the path, which may be too long for the name of a socket.
+/// Returns the FNV-1a hash of the path. The name of the socket has this hash, because the path may
+/// be too long for the name.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -526,8 +527,8 @@ constexpr const char* count_in_use =
     "all = all + tonumber(keys) end " // db0:keys=1,expires=1,...
     "return tostring(math.max(all - count, 0))";
 
-/// Returns the number of keys in use. Returns 1 if the server refuses to count them, so that it is
-/// not stopped.
+/// Returns the number of keys in use. Returns 1 if the server refuses to count them. So a server
+/// that refuses is not stopped.
 long keys_in_use(server_link& link) {
     const std::string number =
         link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);

@@ -183,7 +183,7 @@ void start_supervisor(const private_folder&, const descriptor& lock);
 inline constexpr std::string_view supervisor_is_ready = "ready";
 inline constexpr std::string_view another_was_first = "another";
 
-/// Timeout for starting or stopping a server. It is long enough even on a busy machine.
+/// Timeout for starting or stopping a server. The timeout is long enough even on a busy machine.
 inline constexpr std::chrono::seconds server_start_timeout{10};
 
 /// How many connections and keys use the server. The connection that asks is not counted.

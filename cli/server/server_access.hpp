@@ -44,7 +44,8 @@ std::string parameter_of(const std::string& url, std::string_view name);
 /// or if the library refuses its text.
 std::optional<std::chrono::duration<double>> time_in(const std::string& url, std::string_view name);
 
-/// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
+/// Returns the prefix of the locks' names (`?prefix=`). The prefix is the same in all URLs of a
+/// quorum.
 std::string prefix_of(const std::string& urls);
 
 /// Removes the prefix from a name that the store has returned. Users write and see names without
@@ -62,7 +63,8 @@ bool is_of_cluster(std::string_view url);
 /// when a server dies.
 bool has_failover(std::string_view url);
 
-/// Returns whether the URL is for Redis or Valkey. The private server's URL is, too.
+/// Returns whether the URL is for Redis or Valkey. The result is also true for the private server's
+/// URL.
 bool is_on_redis(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.

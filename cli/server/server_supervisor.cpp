@@ -198,8 +198,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If somebody has removed the folder or the socket, the next program starts a second
-            // server, which does not know the locks of this one. So stop this server at once: the
-            // holders of its locks then notice the loss.
+            // server, which does not know the locks of the present server. So stop the present
+            // server at once: the holders of its locks then notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }

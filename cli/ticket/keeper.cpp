@@ -34,7 +34,7 @@ void leave_caller(int kept) {
             (void)::close(each);
 }
 
-/// Waits for the end of the process, at most for `longest`. Returns whether it has ended.
+/// Waits for the end of the process, at most for `longest`. Returns whether the process has ended.
 bool ends_within(int process, holdfast::duration longest) {
     const auto most =
         std::min<holdfast::duration::rep>(longest.count(), std::numeric_limits<int>::max());

@@ -157,7 +157,7 @@ void choose_server(look_options& given) {
                           "no tickets; use 'holdfast run'"};
 }
 
-/// Reads the ticket from the word, or from standard input if the word is `-`.
+/// Reads the ticket from the given word, or from standard input if the word is `-`.
 holdfast::ticket ticket_in(std::string word) {
     constexpr const char* blanks = " \t\r\n";
     if (word == "-" && !std::getline(std::cin, word))

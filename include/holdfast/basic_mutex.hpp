@@ -64,8 +64,8 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    /// Pauses of the waiters between two polls. Set only for a type of lock whose release sends no
-    /// notification.
+    /// Pauses of the waiters between two polls. This field is set only for a type of lock whose
+    /// release sends no notification.
     std::optional<backoff> polls{};
     /// For a fair lock: how long a waiter stays in the queue without sending a request (see
     /// `ask::outlasts`). If this option is empty, the default value applies.

@@ -140,8 +140,8 @@ struct counter_list {
         counter_state state;
     };
     std::vector<entry> counters{};
-    /// False if the list is incomplete: there are more counters, the store has too many keys to
-    /// scan, or some servers could not be asked.
+    /// False if the list is incomplete. The reason can be that there are more counters, that the
+    /// store has too many keys to scan, or that some servers could not be asked.
     bool complete = true;
     /// One error text for each server that could not be asked.
     std::vector<std::string> unreachable{};

@@ -46,8 +46,8 @@ enum class errc {
     /// The server's clock jumped twice while the lock was being acquired. The caller does not hold
     /// the lock.
     clock_unstable,
-    /// The client is closed or closing, and has sent nothing. Locks that it held become free when
-    /// their leases expire.
+    /// The client is closed or closing, and has sent nothing. Locks that the client held become
+    /// free when their leases expire.
     closed,
     /// The object was created before fork() and is used in the child process. The call did nothing.
     /// Create the object again in the child process.

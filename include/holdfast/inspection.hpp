@@ -15,7 +15,7 @@
 
 namespace holdfast {
 
-/// Description of a holdfast client. The client itself writes it to the store
+/// Description of a holdfast client. The client itself writes this description to the store
 /// (`options::announce`).
 struct client_info {
     std::string host{};
@@ -124,9 +124,9 @@ struct lock_state {
     std::uint64_t last_token = 0;
     /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
     /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
-    /// are very many, only the first are in the list. Then come the waiters that only their clients
-    /// report (`lock_waiter::registered` is false), with the oldest first. Redisson's waiters that
-    /// only subscribe to the release are not in the list.
+    /// are very many such waiters, only the first are in the list. Then come the waiters that only
+    /// their clients report (`lock_waiter::registered` is false), with the oldest first. Redisson's
+    /// waiters that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
     /// Number of waiters that have an entry at the lock. The waiters that only their clients report
     /// are not counted. Empty if the store does not report the number.

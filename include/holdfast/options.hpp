@@ -69,8 +69,8 @@ struct options {
     unsigned required_replicas = 0;
 
     /// Maximum time for which a lock is renewed, counted from its grant. After that time, the
-    /// renewal stops and the lease expires. The caller can still prolong it with `extend()`. If
-    /// empty, there is no limit. 1 ms and more.
+    /// renewal stops and the lease expires. The caller can still prolong the lease with `extend()`.
+    /// If this option is empty, there is no limit. 1 ms and more.
     std::optional<duration> max_hold{};
 
     // The fields `unavailable_timeout`, `release_timeout` and `close_timeout` may be 0 ms and more;

@@ -108,7 +108,7 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds. A request about many holds uses it, so that no hold is copied.
+/// List of pointers to holds. A request about many holds uses this list, so that no hold is copied.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -260,8 +260,8 @@ private:
     std::optional<boost::system::system_error> why_;
 };
 
-/// Callback for a hold that the store may have lost. The store calls it on the executor. The client
-/// then sends a request at once to find out whether the hold still exists.
+/// Callback for a hold that the store may have lost. The store calls this callback on the executor.
+/// The client then sends a request at once to find out whether the hold still exists.
 class revalidator {
 public:
     virtual void revalidate() noexcept = 0;
@@ -294,10 +294,10 @@ struct limits {
     bool by_session = false;
     /// Maximum of `hold::replicas`. Zero if the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
-    /// Maximum time between two requests about the same read hold. It also applies to a read hold
-    /// with a fixed lease. Other programs may shorten a read hold at any time, and the request
-    /// restores its remaining time. `duration::max()` means that no other program shortens read
-    /// holds.
+    /// Maximum time between two requests about the same read hold. This maximum also applies to a
+    /// read hold with a fixed lease. Other programs may shorten a read hold at any time, and the
+    /// request restores its remaining time. `duration::max()` means that no other program shortens
+    /// read holds.
     duration read_request_max = duration::max();
     /// Usual length of an outage: the default of `options::unavailable_timeout`. The outage is
     /// longer for stores in which another server takes over when a server dies.
@@ -337,10 +337,10 @@ public:
     virtual bool transfers(lock_kind) const noexcept { return false; }
 
     /// Gives a hold to a new owner in one step: if `what.owner` holds the lock, `to` holds it
-    /// afterwards, and the lease lasts `lease_time` from now. If `to` holds the lock already, also
-    /// grants it, and never shortens the lease. So the request can be repeated after an unknown
-    /// outcome. If the reply is not `granted`, neither of the two owners holds the lock. A request
-    /// that is executed after the store's time limit changes nothing.
+    /// afterwards, and the lease lasts `lease_time` from now. If `to` holds the lock already, the
+    /// reply is also `granted`, and the lease is never shortened. So the request can be repeated
+    /// after an unknown outcome. If the reply is not `granted`, neither of the two owners holds the
+    /// lock. A request that is executed after the store's time limit changes nothing.
     virtual asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) {
         (void)what, (void)to, (void)lease_time;
         co_return answer{};
@@ -470,7 +470,7 @@ struct server_identity {
     /// Text that identifies the server. The text is the same on every connection to the server, and
     /// different for every other server, of any type. Empty if the identity is unknown.
     std::string id{};
-    /// Time since when the server has kept its data. The server may have forgotten everything from
+    /// Time since which the server has kept its data. The server may have forgotten all data from
     /// before this time. `time_point::min()` means that the server forgets nothing. Empty if the
     /// time is unknown; a quorum with this server then reports the event `impaired`.
     std::optional<time_point> forgets_before{};

@@ -126,8 +126,8 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// These functions check the members' holds by the clock, because a blocked executor may report a
-// loss late.
+// The functions below check the members' holds by the clock, because a blocked executor may report
+// a loss late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -147,7 +147,7 @@ std::stop_token composite_hold::in_danger() const {
 }
 
 // Posts a check to the executor, which alone may change the members' holds. The check registers a
-// callback at each of them.
+// callback at each member's hold.
 std::stop_token composite_hold::asked() const {
     const std::scoped_lock guard{mutex_};
     if (!std::exchange(hears_wishes_, true))

@@ -128,9 +128,9 @@ private:
     /// Returns the number of members' holds that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
-    /// Records which members' holds were lost since the last call, and returns the number of valid
-    /// ones. If too few are valid, the first loss that left too few becomes the cause of this
-    /// hold's loss.
+    /// Records which members' holds were lost since the last call, and returns how many members'
+    /// holds are valid. If too few are valid, the first loss that left too few becomes the cause of
+    /// this hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);

@@ -196,7 +196,7 @@ private:
         return held;
     }
 
-    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
+    /// Returns when to ask the nodes again. Throws if too few nodes were reachable for too long.
     time_point next_look(sync::retry_policy& trouble, const member_requests& round,
                          const count& got, time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;

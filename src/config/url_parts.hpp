@@ -35,7 +35,7 @@ struct parts {
     bool has_authority = false;
     std::string user;
     secret password;
-    /// Hosts of the URL, in which commas separate them. The list has at least one element.
+    /// Hosts of the URL. In the URL, commas separate the hosts. The list has at least one element.
     std::vector<host_and_port> hosts{{}};
     std::string path;
     std::vector<std::string> segments; ///< parts of the path between '/'; '%2F' does not separate
@@ -52,7 +52,7 @@ struct parts {
 /// Splits a URL into its parts. Throws `errc::invalid_argument` if the text is not a URL.
 parts split(std::string_view url);
 
-/// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
+/// Returns the text in lower case if the text is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
 /// Returns the text that an error message shows for a part of the URL. If that part may belong to a

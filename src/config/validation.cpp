@@ -15,7 +15,7 @@ struct range {
     duration most;
 };
 /// Smallest and greatest timeout. `duration::max()` means that the call waits for ever. Sums with
-/// it cannot overflow, because the addition stops at the greatest value.
+/// this value cannot overflow, because the addition stops at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
 /// Smallest and greatest value for times that usually last some seconds. With a maximum of one day,

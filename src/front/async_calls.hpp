@@ -76,8 +76,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed. After the close, the clock that `work` uses may be
-/// destroyed.
+/// Runs `work`, unless the client has closed. After the close of the client, the clock that `work`
+/// uses may be destroyed.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())

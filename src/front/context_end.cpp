@@ -12,8 +12,8 @@
 namespace holdfast::front {
 namespace {
 
-/// Service of the execution context that a client uses. When the context ends, it calls `shutdown`
-/// of this service.
+/// Service of the execution context that a client uses. When the context ends, the context calls
+/// `shutdown` of this service.
 class context_end final : public asio::execution_context::service {
 public:
     using key_type = context_end;

@@ -147,7 +147,7 @@ struct series {
     Gauge &held, &waiting, &oldest_wait;
     std::array<Counter*, loss_causes.size()> lost{};
     std::array<Counter*, failure_causes.size()> failed{};
-    /// Start of each waiting call, by the number of the call. A call that began earlier has a
+    /// Start time of each waiting call, by the number of the call. A call that began earlier has a
     /// smaller number.
     std::map<std::uint64_t, time_point> waits{};
 };

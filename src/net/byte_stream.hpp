@@ -215,12 +215,13 @@ asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_execu
 /// `timeout`. The connection must outlive the handler.
 std::function<void()> give_up(byte_stream&, duration timeout);
 
-/// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
-/// exception, because the loop that reconnects must continue. An attempt to connect sends no lock
-/// request, so `outcome_unknown` becomes `unreachable`.
+/// Returns the error that ended an attempt to connect; call this function in a catch block. The
+/// function accepts every exception, because the loop that reconnects must continue. An attempt to
+/// connect sends no lock request, so `outcome_unknown` becomes `unreachable`.
 failure trouble_of_attempt();
 
-/// Returns the failure for callers that wait for the connection. Its text names the address.
+/// Returns the failure for callers that wait for the connection. The text of the failure names the
+/// address.
 failure no_connection(const std::string& address, const failure& why);
 
 } // namespace holdfast::net

@@ -69,8 +69,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 /// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks for options that all stores have. If a check fails, it throws `errc::invalid_argument`.
-/// The error text contains `whose` and names the field.
+/// Checks for options that all stores have. If a value is not allowed, the check throws
+/// `errc::invalid_argument`. The error text contains `whose` and names the field.
 class option_checks {
 public:
     /// Creates the checks. `whose` is a string literal that names the options, for example

@@ -80,8 +80,7 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// The result is also false if a signal ends the wait early. The caller must then wait in another
-// way.
+// The wait also returns false if a signal ends it early. The caller must then wait in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};

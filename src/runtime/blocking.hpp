@@ -53,7 +53,8 @@ public:
     explicit answer_wait(microseconds longest);
 
     /// Waits until `arrived()` returns true. Calls `arrived()` in a loop at first, and later
-    /// whenever data has arrived. Returns false after the timeout `timeout`.
+    /// whenever data has arrived. Returns false if `arrived()` was not true within the time
+    /// `timeout`.
     template <typename Arrived>
     bool wait(int socket, duration timeout, Arrived arrived) {
         const nanoseconds began = now();

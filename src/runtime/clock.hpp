@@ -53,7 +53,7 @@ private:
 
 // A timer on CLOCK_BOOTTIME, built on timerfd. Asio has no timer for that clock.
 
-/// Timer that calls `on_ring` on the executor.
+/// Timer that calls the function `on_ring` on the executor.
 ///
 /// Thread safety: call everything on the executor.
 class boot_timer {

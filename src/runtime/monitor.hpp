@@ -147,8 +147,8 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because its result is no longer needed. Call this
-    /// function inside the monitor.
+    /// Interrupts the wait outside the monitor, because the result of the wait is no longer needed.
+    /// Call this function inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 

@@ -59,7 +59,7 @@ void acquisition::tell(outcome got) {
 namespace {
 
 /// Returns the pointer to the hold that the caller gets. Several calls may share a read hold, so
-/// each of them gets its own share. An upgrade later checks which of these shares have ended.
+/// each call gets its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }

@@ -150,8 +150,8 @@ time_point next_look(const acquisition& call, const gate* door, const place& spo
     return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// A call sends its last request this long before its deadline, plus twice the round-trip time. The
-/// request contains the deadline, and the store refuses a request that arrives after it.
+/// A call sends its last request before its deadline, by this margin plus twice the round-trip
+/// time. The request contains the deadline, and the store refuses a request that arrives after it.
 constexpr duration last_look_margin{5};
 
 /// Returns when to send the next request: at `look_at`, or shortly before the deadline if that is

@@ -16,8 +16,8 @@ namespace holdfast::sync {
 
 /// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
 /// the timeout has passed (`give_up_busy`), or if the call was completed in another way. Throws the
-/// store's errors. If it returns nothing or throws, it releases in the background whatever the
-/// store may have granted.
+/// store's errors. If this function returns nothing or throws, it releases in the background
+/// whatever the store may have granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
 /// Maximum number of consecutive grants that arrive after their own lease has expired. After this

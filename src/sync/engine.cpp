@@ -345,8 +345,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the client's description at the server only if no lock stays held. Otherwise an
-    // operator may want to see which client holds the lock, or has detached the hold.
+    // Delete the client's description at the server only if no lock stays held. If a lock stays
+    // held, an operator may want to see which client holds the lock, or has detached the hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -480,8 +480,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits in the local queue until the release is acknowledged, but at most for the
-        // store's time limit.
+        // The call waits in the local queue until the holder's release is acknowledged, but at most
+        // for the store's time limit.
         here.line_up(*call);
         tell_waiting(*call);
     } else if (!call->wanted.patient) {

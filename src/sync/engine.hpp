@@ -199,7 +199,7 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Returns whether the executor was destroyed, and the store with it.
+    /// Returns whether the executor and the store were destroyed.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
@@ -258,7 +258,8 @@ public:
     /// Starts the first queued call for this lock name, if `gate::admits()` allows it.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
-    /// Lets readers start that waited behind a call which left the queue without a start.
+    /// Lets readers start that waited behind another call, after that call has left the queue
+    /// without being started.
     void left_queue(const acquisition&);
     /// Completes a queued call whose timeout has passed. The result is "busy", or an error if the
     /// store has not replied to the call in front. A call that waits for a latch sends one last
@@ -279,8 +280,8 @@ public:
     /// Removes the ended hold from its local wait queue, so that the next call in the queue can
     /// start.
     void hold_over(const held_lock&);
-    /// Lets the next queued call start after the release was sent, without waiting for its
-    /// acknowledgement. A call of hold_over() or released() must follow.
+    /// Lets the next queued call start after the release was sent, without waiting until the
+    /// release is acknowledged. A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
@@ -330,8 +331,8 @@ public:
         }
         task(const task&) = delete;
 
-        /// Records that `close()` need not wait for this operation, because the server refused it.
-        /// The operation itself continues.
+        /// Records that `close()` need not wait for this operation, because the server refused the
+        /// operation. The operation itself continues.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
             engine_.ring_if_quiet();
@@ -437,7 +438,7 @@ private:
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
-// Guard for the user's handlers, which run inside functions of this library and may throw.
+// Calls of the user's handlers. The handlers run inside functions of this library, and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
 /// library's code that called the handler. Instead, the executor's run function throws the

@@ -457,7 +457,8 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    // Other clients have held the lock since then, so begin a new series of this client's holds.
+    // Other clients have held the lock since this client's last series of holds, so begin a new
+    // series.
     if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())

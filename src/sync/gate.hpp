@@ -112,9 +112,9 @@ public:
 
     /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
-    // Record whether the last request of a call got a reply. note_no_reply() stores the error for
-    // the calls that wait behind that call. Those calls have sent nothing, so for them the error
-    // `outcome_unknown` becomes `unreachable`.
+    // The next two functions record whether the last request of a call got a reply. note_no_reply()
+    // stores the error for the calls that wait behind that call. Those calls have sent nothing, so
+    // for them the error `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
     /// Records that the store has replied "busy" to a call of this queue.
@@ -331,8 +331,8 @@ private:
 
 /// Hands over a hold that its owner no longer needs. The first waiter in the local queue gets the
 /// hold without a request to the store. The limits of `options::hand_off` must allow it, and the
-/// hold must fit the waiter's request. Returns true if the hold was handed over; it has then ended
-/// for its old owner. Returns false if the caller must release it at the store.
+/// hold must fit the waiter's request. Returns true if the hold was handed over; the hold has then
+/// ended for its old owner. Returns false if the caller must release the hold at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no

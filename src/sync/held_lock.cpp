@@ -412,7 +412,8 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Ends the present danger of loss: the next danger gets a new stop token. Call it under the mutex.
+/// Marks the present danger of a loss as over. The next danger gets a new stop token. Call this
+/// function under the mutex.
 void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;

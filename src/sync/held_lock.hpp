@@ -60,8 +60,8 @@ public:
 
     held_lock(const request&, const grant&);
 
-    /// Creates the hold of the next local owner from the hold of the present owner. In the store it
-    /// is the same hold, with the same expiry.
+    /// Creates the hold of the next local owner from the hold of the present owner. In the store,
+    /// both are the same hold, with the same expiry.
     held_lock(const held_lock& handed_on, const request& of_next_owner);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
@@ -91,8 +91,8 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends the share of one lease or thread. The result says whether other shares are left. If
-    /// none is left, the caller must release the hold at the store.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If no
+    /// share is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -126,8 +126,8 @@ public:
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
     duration lease() const { return lease_; }
-    /// Returns the lease, or the time that the store granted last if that is shorter (a session).
-    /// The times of renewals, warnings and hand-overs are computed from it.
+    /// Returns the lease of the hold. If the store granted a shorter time last (a session), returns
+    /// that time. The times of renewals, warnings and hand-overs are computed from the result.
     duration effective_lease() const { return std::min(lease_, given_); }
     /// Returns the time that the store granted last, which it would also grant to a new owner.
     /// Returns `duration::max()` if the store grants any requested lease.
@@ -177,8 +177,8 @@ public:
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Records that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether a warning of danger may be due: the hold needs renewal requests, and neither
-    /// the present danger nor the loss was reported yet.
+    /// Returns whether a warning of a possible loss may be due: the hold needs renewal requests,
+    /// and neither the present danger nor the loss was reported yet.
     bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);

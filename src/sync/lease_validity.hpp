@@ -16,7 +16,7 @@ inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
-/// Returns the shortest lease that is valid in this process for the time `length`.
+/// Returns the shortest lease that stays valid in this process for the time `length`.
 constexpr duration lease_valid_for(duration length) {
     return length + length / 99 + duration{3};
 }
@@ -26,8 +26,8 @@ constexpr time_point later(time_point t, duration d) {
 }
 
 /// Returns the time until which this process may rely on a lease. In this process, the lease begins
-/// when the request is *sent*. In the store it begins later, when the request arrives. So the lease
-/// ends in this process before it ends in the store.
+/// when the request is *sent*. In the store, the lease begins later, when the request arrives. So
+/// the lease ends in this process before it ends in the store.
 inline time_point valid_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }

@@ -150,8 +150,8 @@ public:
     virtual void take_back_parts() const {}
 };
 
-// Functions that remove a lock from its holder. With Sentinels or a cluster, they repeat the
-// request while no server can be reached, as outlast_failover() does.
+// Functions that remove a lock from its holder. With Sentinels or a cluster, these functions repeat
+// the request while no server can be reached, as outlast_failover() does.
 
 /// Removes a lock from its holder. Repeats the request only if the store has certainly not executed
 /// it. Otherwise the repetition could remove the hold of the next holder.

@@ -70,7 +70,7 @@ public:
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
-    /// Prevents a local hand-over of the hold. Its release will go to the store.
+    /// Prevents a local hand-over of the hold. The release of the hold will go to the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;

@@ -31,9 +31,10 @@ void release(std::shared_ptr<held_lock>, release_handler);
 /// the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Releases the hold once more at the time `settled_at`, after the server has replied that it was
-/// released or did not exist. `asked_at` is when that request was sent. Until `settled_at`, the
-/// store may still execute an earlier request of the same owner, which would take the lock again.
+/// Releases the hold once more at the time `settled_at`, after the server has replied that the hold
+/// was released or did not exist. `asked_at` is the time at which the request with this reply was
+/// sent. Until `settled_at`, the store may still execute an earlier request of the same owner,
+/// which would take the lock again.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
 /// Releases a hold that has ended without a release, because the store may still have it. In a

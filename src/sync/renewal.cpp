@@ -128,8 +128,8 @@ duration request_period(const held_lock& held) {
     return std::min({usual, known, held.home->bounds().read_request_max});
 }
 
-/// Returns the lease that a renewal request asks for. If the hold is renewed, it is the hold's
-/// lease. If the lease is fixed and only this client can shorten it, the result is zero: the
+/// Returns the lease that a renewal request asks for. If the hold is renewed, the result is the
+/// hold's lease. If the lease is fixed and only this client can shorten it, the result is zero: the
 /// request then only checks that the hold exists. Other holds with a fixed lease ask for their
 /// remaining time, rounded up by at most 1/64, so that holds with similar remaining times can share
 /// one request.
@@ -259,8 +259,8 @@ bool is_nearly_due(const held_lock& held, time_point now) {
 } // namespace
 
 /// Acts on all holds that are due: sends renewal requests, warns the holders, and ends expired
-/// holds. If a request is due, it also renews the holds that are nearly due. If the alarm rings too
-/// early, nothing is due.
+/// holds. If a request is due, this function also renews the holds that are nearly due. If the
+/// alarm rings too early, nothing is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content requests;
@@ -649,7 +649,8 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // If the hold is renewed, later renewals use the longer of the two leases.
+    // If the hold is renewed, later renewals use the old lease or the new length, whichever is
+    // longer.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);

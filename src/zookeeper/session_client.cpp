@@ -571,8 +571,8 @@ runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
 
-/// Runs the request on the calling thread. If it then still has no result, the caller waits through
-/// Asio.
+/// Runs the request on the calling thread. If the request then still has no result, the caller
+/// waits through Asio.
 void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     inline_caller mine{caller, asked};
     flush_by(mine);

@@ -155,7 +155,7 @@ private:
     /// A calling thread runs its own request only while at most this many requests are running,
     /// including its own. With more requests, the background thread is at least as fast: it sends
     /// many requests in one write, and no other thread must wake it to read answers. The number was
-    /// measured with 1 to 64 threads on two cores.
+    /// found by measurements with 1 to 64 threads on two cores.
     static constexpr std::size_t inline_callers_max = 1;
 
     class use;
@@ -181,7 +181,7 @@ private:
     duration wanted_timeout() const;
     void report_other_timeout();
     /// Returns whether the session is needed. Watches need the session, too: if the session ends,
-    /// their owners must be told.
+    /// the owners of the watches must be told.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 

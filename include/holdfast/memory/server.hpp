@@ -68,8 +68,8 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement of a new primary. If the function is empty, the client learns
-    /// of each announcement at once.
+    /// Function that is called for each announcement of a new primary. If the function is empty,
+    /// the client learns of each announcement at once.
     notice_function notices{};
 };
 

@@ -90,9 +90,9 @@ struct options {
     /// notification channels.
     std::uint32_t database = 0;
 
-    // The following fields are lengths of time. They are in whole milliseconds, except `polling`,
-    // which is in microseconds. `make_store` throws for a value outside the bounds; the text names
-    // the field.
+    // The following fields are lengths of time. The lengths are in whole milliseconds, except
+    // `polling`, which is in microseconds. `make_store` throws for a value outside the bounds; the
+    // text names the field.
 
     /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
@@ -130,7 +130,7 @@ struct options {
     /// rules.
     bool direct_hand_off = false;
 
-    /// Form in which releases are published. Outside a cluster, it is always `plain`.
+    /// Form in which releases are published. Outside a cluster, the form is always `plain`.
     pubsub_form pubsub = pubsub_form::automatic;
 
     /// How long a dead JVM keeps its place in the queue of a fair lock. The waiters after it wait
