@@ -58,19 +58,19 @@ struct options {
     /// Default lease time: if a holder dies, its lock is free after at most this time. A lock or a
     /// call may set a lease time of its own. A live client renews its leases every third of the
     /// lease time ("watchdog"). Redisson calls this option lockWatchdogTimeout. For ZooKeeper, see
-    /// docs/guarantees.md. 1 ms to 3652 days.
+    /// docs/guarantees.md. Allowed: 1 ms to 3652 days.
     duration lease_time = std::chrono::seconds{30};
 
     /// Number of replicas that must confirm a grant or a renewal before the client relies on it. A
     /// failover to one of these replicas then does not lose the lock. While fewer replicas confirm,
     /// `lock()` waits, and a held lock is lost at the end of its validity (docs/topologies.md). The
     /// options of a lock override this value. If you require more replicas than the server has, no
-    /// lock is ever granted. 0 to 100; above 0 only if the store has replicas.
+    /// lock is ever granted. Allowed: 0 to 100, but above 0 only if the store has replicas.
     unsigned required_replicas = 0;
 
     /// Maximum time for which a lock is renewed, counted from its grant. After that time, the
     /// renewal stops and the lease expires. The caller can still prolong the lease with `extend()`.
-    /// If this option is empty, there is no limit. 1 ms and more.
+    /// If this option is empty, there is no limit. Allowed: 1 ms and more.
     std::optional<duration> max_hold{};
 
     // The fields `unavailable_timeout`, `release_timeout` and `close_timeout` may be 0 ms and more;
@@ -95,14 +95,14 @@ struct options {
     bool release_on_close = false;
 
     /// Longest time between two polls of a waiter; jitter shortens this time at random. A waiter
-    /// polls even if it receives no notification, so correctness never depends on notifications. 1
-    /// ms to 1 day.
+    /// polls even if it receives no notification, so correctness never depends on notifications.
+    /// Allowed: 1 ms to 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};
 
     /// Maximum number of calls of one client that wait for locks at the same time. Further calls
-    /// fail with `overloaded`. 1 and more.
+    /// fail with `overloaded`. Allowed: 1 and more.
     std::size_t waiters_max = 1'000'000;
 
     /// Promise of the user that the executor of the client never runs two handlers at the same time

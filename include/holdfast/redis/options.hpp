@@ -44,7 +44,7 @@ struct sentinel_options {
 
 /// Cluster that distributes lock names over several primaries.
 struct cluster_options {
-    /// Some nodes of the cluster, 1 to 64; the default port is 6379.
+    /// Some nodes of the cluster: 1 to 64 nodes. The default port is 6379.
     std::vector<server_address> addresses{};
 };
 
@@ -94,32 +94,34 @@ struct options {
     // `polling`, which is in microseconds. `make_store` throws for a value outside the bounds; the
     // text names the field.
 
-    /// Timeout for the lookup of the address, the connection and the login together. 1 ms to 1 day.
+    /// Timeout for the lookup of the address, the connection and the login together. Allowed: 1 ms
+    /// to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
     /// Timeout of one request. The time counts from when the request enters the queue until the
-    /// reply. 1 ms to 1 day.
+    /// reply. Allowed: 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
     /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
     /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
     /// `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
-    /// How long the client keeps a subscription after its last waiter has ended. 0 ms to 1 day.
+    /// How long the client keeps a subscription after its last waiter has ended. Allowed: 0 ms to 1
+    /// day.
     duration subscription_linger = std::chrono::seconds{5};
 
     /// Timeout for the confirmation of a grant or a renewal by the required replicas
-    /// (`options::required_replicas`). 1 ms to a third of `command_timeout`. The default is one
-    /// second, or a third of `command_timeout` if that is less.
+    /// (`options::required_replicas`). Allowed: 1 ms to a third of `command_timeout`. The default
+    /// is one second, or a third of `command_timeout` if that is less.
     duration replica_timeout = std::chrono::seconds{1};
 
     /// Time between two lookups of the server's name while the client is connected. If the name has
     /// a new address, the client changes to that address. With zero, the client looks up the name
-    /// only for each new connection. 0 ms to 1 day.
+    /// only for each new connection. Allowed: 0 ms to 1 day.
     duration address_check = std::chrono::seconds{5};
 
     /// Interval at which the client asks for the slot map of a cluster, while it has locks or
-    /// waiters. If a server reports a change, the client asks for the map without delay. 100 ms to
-    /// 1 day.
+    /// waiters. If a server reports a change, the client asks for the map without delay. Allowed:
+    /// 100 ms to 1 day.
     duration topology_check = std::chrono::seconds{5};
 
     /// If true, the release of a `mutex`, a `recursive_mutex` or a `fenced_mutex` also grants the
@@ -137,7 +139,7 @@ struct options {
     /// for this time. Set this option to the JVMs' `fairLockWaitTimeout`, or to the longest wait
     /// time of their calls, whichever is longer. With a smaller value, a live JVM loses its place
     /// after it has been first in the queue for this time, and a holdfast waiter behind it may be
-    /// overtaken. 1 ms to 1 day.
+    /// overtaken. Allowed: 1 ms to 1 day.
     duration fair_wait = std::chrono::minutes{5};
 
     /// Format in which a `leased_semaphore` stores its permits, and a `rate_limiter` stores the
@@ -150,13 +152,13 @@ struct options {
     /// blocking call at a time: the calling thread itself writes to it and reads from it. The
     /// client opens these connections on demand, and closes each connection after ten seconds
     /// without use. If all connections are in use, further calls use the shared connection. With
-    /// zero, all calls use the shared connection. At most 1000.
+    /// zero, all calls use the shared connection. Allowed: at most 1000.
     std::size_t blocking_connections_max = 16;
 
     /// How long a blocking thread polls the socket for its reply before it sleeps. Polling halves
     /// the round-trip time on one machine, but keeps a core busy. Threads poll only if some cores
-    /// are idle, and if replies usually arrive within this time. With zero, threads never poll. 0
-    /// us to 10 ms.
+    /// are idle, and if replies usually arrive within this time. With zero, threads never poll.
+    /// Allowed: 0 us to 10 ms.
     std::chrono::microseconds polling{100};
 
     /// Maximum number of requests per connection that are queued or wait for their replies.
