@@ -86,8 +86,8 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(one.id, "stat");
-        // Search for `) ` from the end of the line, because the name of the program may contain `)
-        // `, too.
+        // Search for `) ` from the end of the line, because the program's name may contain this
+        // text, too.
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||

@@ -432,7 +432,8 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// Whether --hold-for has ended: after its time, by a signal, or by the loss of the lock.
+    /// True if --hold-for has ended, because its time was over, a signal came, or the lock was
+    /// lost.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };

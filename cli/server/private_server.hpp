@@ -33,7 +33,7 @@ struct no_answer : std::runtime_error {
 /// does not send. Each command waits at most a few seconds.
 class server_link {
 public:
-    /// Connects to the server. Returns nothing if no server listens on that socket.
+    /// Connects to the server. Returns nothing if no server listens on the given socket.
     static std::optional<server_link> open(const std::string& socket);
 
     /// Sends a command and returns the reply, which may be an error reply. The arguments must not
