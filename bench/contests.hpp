@@ -34,7 +34,7 @@ std::vector<contest> about_topologies(); ///< contests with a `group`
 std::vector<contest> about_keepers();    ///< on ZooKeeper
 std::vector<contest> about_databases();  ///< on MariaDB; empty without libmariadb
 
-/// Measurement of one client that holds many leases until each was renewed once.
+/// Measurement of one client that holds many leases until each lease was renewed once.
 struct vigil {
     std::string name;
     int leases;
@@ -71,7 +71,8 @@ struct standstill {
     std::unique_ptr<troubled_server> (*where)();
     goals wanted;
 
-    /// Returns goals: the executor may be blocked for at most this time, in each kind of failure.
+    /// Returns goals with a maximum time. In each kind of failure, the executor may be blocked for
+    /// at most this time.
     static goals within(double milliseconds);
 };
 

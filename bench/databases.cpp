@@ -32,8 +32,8 @@ contest waking_at_database() {
     return all;
 }
 
-/// Returns a comparison of waiters. It takes long, because holdfast's waiters poll only every few
-/// seconds.
+/// Returns a comparison of waiters. The comparison takes long, because holdfast's waiters poll only
+/// every few seconds.
 contest waiting(std::string name, int waiters) {
     contest all = at_database(std::move(name), waiters, holdfast_waiters, shed_lock_waiters,
                               {{".server_cpu", {.value = 1}}});

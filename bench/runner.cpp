@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time until the server's statistics no longer change. Until then, it may still get requests that
-/// no caller waits for, for example a deferred release of holdfast.
+/// Time until the server's statistics no longer change. Until then, the server may still get
+/// requests that no caller waits for, for example a deferred release of holdfast.
 constexpr auto books_close_within = 2s;
 
 void compare_with_books(const tally& all, const claim& scripts, const ledger& books) {
@@ -116,8 +116,9 @@ public:
         return all;
     }
 
-    /// The minimum is two scripts for each pair of lock and unlock of the other process, and two of
-    /// this process. There is no maximum number, because failed attempts need more scripts.
+    /// The minimum is two scripts for each pair of lock and unlock of the other process, and two
+    /// scripts of this process. There is no maximum number, because failed attempts need more
+    /// scripts.
     claim scripts_for(const tally& all) const override {
         const auto rivals = static_cast<long long>(all.samples.size());
         return {2 + 2 * rivals, std::numeric_limits<long long>::max()};

@@ -38,8 +38,8 @@ struct course {
 outcome duel(contender& ours, contender& yardstick, ledger&, const course&);
 
 /// Returns a contender in which many threads of this process want one lock all the time, and the
-/// process `rival` wants it from time to time. It counts the hand-overs between the threads. Its
-/// samples are the waits of `rival`.
+/// process `rival` wants it from time to time. The contender counts the hand-overs between the
+/// threads. Its samples are the waits of `rival`.
 made crowd_and_rival(const arena&, peer& rival);
 
 /// Compares values of `options::hand_off::within`, the time for local hand-overs: how many

@@ -62,8 +62,8 @@ private:
 
 // Shows the progress of a run on one line of stderr, which is overwritten.
 
-/// Handles Ctrl-C. The first ends the run after the current measurement, so that the server's
-/// folder is removed. The second ends the program at once.
+/// Handles Ctrl-C. The first Ctrl-C ends the run after the current measurement, so that the
+/// server's folder is removed. The second Ctrl-C ends the program at once.
 void listen_to_signals();
 bool is_interrupted();
 

@@ -91,7 +91,7 @@ bool refuses_value(const CLI::App& known, const std::string& option) {
 }
 
 /// Returns the flag to which the user gave a value: `--force` for `--force=1`, `-v` for `-nv=1`.
-/// Returns an empty text if there is none.
+/// Returns an empty text if no flag has a value.
 std::string flag_with_value(const CLI::App& known, const std::string& option) {
     std::string name = name_of(option);
     if (name == option)

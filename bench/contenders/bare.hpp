@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and connections for the yardsticks: programs with which holdfast is compared. They use
-// the server's protocol without holdfast.
+// Requests and connections for the comparison programs (yardsticks), with which holdfast is
+// compared. These programs use the server's protocol without holdfast.
 #pragma once
 
 #include "bench/contenders/contender.hpp"
@@ -32,7 +32,7 @@ void expect_confirmed(const redisReply&, int replicas);
 std::string next_deadline();
 
 /// Requests with the two scripts that holdfast uses to take and release a lock. Each pair of lock
-/// and unlock has new requests, as in holdfast, because it has its own owner and deadline.
+/// and unlock has new requests, as in holdfast, because each pair has its own owner and deadline.
 class requests {
 public:
     static constexpr int scripts_a_pair = 2;
@@ -57,8 +57,8 @@ private:
 };
 
 /// Requests of a simple lock, as in many small libraries: SET with NX and PX, and a script that
-/// deletes the key if its owner is still the same. Unlike holdfast, it sends no notifications and
-/// does not handle lost replies.
+/// deletes the key if its owner is still the same. Unlike holdfast, the simple lock sends no
+/// notifications and does not handle lost replies.
 class set_nx_requests {
 public:
     static constexpr int scripts_a_pair = 1;
@@ -109,8 +109,8 @@ struct raw_manner {
 /// reply in one read() send their next request in one write().
 class raw_line {
 public:
-    /// Creates a connection that repeatedly takes and releases each of these locks, all at the same
-    /// time.
+    /// Creates a connection that repeatedly takes and releases each of the given locks, all at the
+    /// same time.
     raw_line(connection, const std::vector<int>& locks, raw_manner);
     raw_line(raw_line&&) = default;
 

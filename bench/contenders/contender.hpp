@@ -73,8 +73,8 @@ tally through_one_lock(int threads, nanoseconds length, Enter enter, Leave leave
 }
 
 /// Runs one thread that alternately takes a lock without and with a replica's confirmation. A
-/// sample is how much longer the confirmed lock took. Both are measured shortly after one another,
-/// so that a busy machine slows both down.
+/// sample is how much longer the confirmed lock took. The two locks are measured shortly after one
+/// another, so that a busy machine slows both down.
 template <typename Lock, typename Unlock, typename ConfirmedLock, typename ConfirmedUnlock>
 tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confirmed_lock,
               ConfirmedUnlock confirmed_unlock) {
@@ -87,7 +87,8 @@ tally of_both(nanoseconds length, Lock lock, Unlock unlock, ConfirmedLock confir
     });
 }
 
-/// Time that a sample measures: until the lock is granted, or the whole pair of lock and unlock.
+/// Kinds of samples: the time until the lock is granted, or the time of the whole pair of lock and
+/// unlock.
 enum class sampled { lock, pair };
 
 /// Returns the sample of a pair of lock and unlock. The pair began at `begin`, the lock was granted
@@ -180,8 +181,8 @@ inline std::unique_ptr<ledger> ledger_of(const arena& where) {
     return std::make_unique<accounts>(books_of(where));
 }
 
-/// Returns the name of lock `i`, the lock of thread, coroutine or pending request `i`. Both
-/// contenders use the same names.
+/// Returns the name of lock `i`. This is the lock of thread `i`, coroutine `i` or pending request
+/// `i`. Both contenders of a comparison use the same names.
 inline std::string name_of_lock(int i) {
     return "bench:" + std::to_string(i);
 }
@@ -243,8 +244,9 @@ made holdfast_late_wake_up(const arena&);      // the waiter has waited for some
 made holdfast_wake_up_of_reader(const arena&); // a reader is woken by a writer
 made holdfast_wake_up_of_writer(const arena&); // a writer is woken by a reader
 
-// Contenders in which all threads of the process use one semaphore. In the first, it has fewer
-// permits than there are threads; in the second, enough for all.
+// Contenders in which all threads of the process use one semaphore. In the first contender, the
+// semaphore has fewer permits than there are threads. In the second contender, it has enough
+// permits for all threads.
 made holdfast_semaphore(const arena&);
 made holdfast_free_semaphore(const arena&);
 

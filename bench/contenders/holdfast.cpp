@@ -274,8 +274,9 @@ private:
     const int threads_;
 };
 
-/// One fenced lock for all threads. Each measurement deletes the lock's last token at its end,
-/// because it must leave no key behind, and the server would keep this key for ever.
+/// One fenced lock for all threads. At its end, each measurement deletes the key with the lock's
+/// last token. Otherwise the server would keep this key for ever, and a measurement must leave no
+/// key behind.
 class fenced_crowd final : public crowd<fenced_mutex> {
 public:
     explicit fenced_crowd(const arena& where)
@@ -306,8 +307,9 @@ made holdfast_fenced_gate(const arena& where) {
 
 namespace {
 
-/// Number of re-entries between two looks at the clock, which takes as long as a re-entry. A sample
-/// is their mean time.
+/// Number of re-entries between two looks at the clock. The clock is not read for each re-entry,
+/// because a look at the clock takes as long as a re-entry. A sample is the mean time of these
+/// re-entries.
 constexpr int between_looks = 1000;
 
 class holder : public contender {

@@ -25,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Timeout for the start of a JVM and for the end of a measurement. Both take far less, even on a
-/// busy machine.
+/// Timeout for the start of a JVM and for the end of a measurement. Both need far less time, even
+/// on a busy machine.
 constexpr auto answers_within = 60s;
 
 } // namespace
@@ -239,7 +239,7 @@ made redisson_rate(const arena& where) {
 }
 
 // Curator, in its own JVM. The program (tests/interop/others/curator) is also used by the tests
-// `./dev interop`. It runs a whole measurement by itself.
+// `./dev interop`. The program runs a whole measurement by itself.
 
 namespace {
 
@@ -284,7 +284,7 @@ made curator_queue(const arena& where) {
 }
 
 // redsync and node-redlock, each in its own process. Their programs (tests/interop/others) are also
-// used by the tests `./dev interop`. They run a whole measurement by themselves.
+// used by the tests `./dev interop`. The programs run a whole measurement by themselves.
 
 namespace {
 
@@ -311,7 +311,8 @@ public:
         run(warm_up_of_others);
     }
 
-    /// Runs one measurement. Both libraries wait for all nodes, so no key is left at the end.
+    /// Runs one measurement. Both redsync and node-redlock wait for all nodes, so no key is left at
+    /// the end.
     tally run(nanoseconds length) final {
         books_.clear();
         process_.begin("quorum", at_once_, length);
@@ -320,7 +321,7 @@ public:
         return all;
     }
 
-    /// There is no maximum number of scripts, because failed attempts need more of them.
+    /// There is no maximum number of scripts, because failed attempts need more scripts.
     claim scripts_for(const tally& all) const override {
         return {scripts_ * all.done, std::numeric_limits<long long>::max()};
     }

@@ -43,8 +43,8 @@ private:
 };
 
 /// Runs this program as a second process that wants the same lock, with its own client. Reads
-/// commands from stdin until stdin ends, and writes one line with results for each, in the format
-/// of bench/redisson's Driver. `url` is the server of the lock.
+/// commands from stdin until stdin ends, and writes one line with results for each command, in the
+/// format of bench/redisson's Driver. `url` is the server of the lock.
 void be_a_neighbour(const char* url);
 
 /// Returns the path of a program of tests/interop. `./dev bench` lists these programs in the
@@ -59,8 +59,8 @@ struct not_here : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// JVMs with Redisson. Each is started at its first use, and lives as long as this object. `./dev
-/// bench` sets the environment variable HOLDFAST_BENCH_REDISSON to `<version>=<class path>`.
+/// JVMs with Redisson. Each JVM is started at its first use, and lives as long as this object.
+/// `./dev bench` sets the environment variable HOLDFAST_BENCH_REDISSON to `<version>=<class path>`.
 class redisson {
 public:
     explicit redisson(const server& home)

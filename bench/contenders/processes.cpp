@@ -44,7 +44,7 @@ public:
     }
 
     claim scripts_for(const tally& all) const override {
-        // Add one to `all.done`: `look_at_memory` has run one more command.
+        // Add one to `all.done`, because `look_at_memory` has run one more command.
         const long long scripts = scripts_each_ * (all.done + 1);
         return {scripts, scripts};
     }

@@ -8,8 +8,8 @@
 namespace holdfast::bench {
 namespace {
 
-/// Function that returns the mutex of a lock for readers or for writers. One client holds one of
-/// them, while another client waits for the same or the other.
+/// Function that returns the readers' mutex or the writers' mutex of a lock. One client holds one
+/// of these mutexes, while another client waits for the same mutex or for the other one.
 template <typename Lock>
 using side = basic_mutex& (*)(Lock&);
 

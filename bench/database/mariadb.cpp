@@ -36,7 +36,7 @@ session::session(const support::mariadb_server& where) {
     mysql::prepare_library();
     handle_.reset(mysql_init(nullptr));
     // With CLIENT_FOUND_ROWS, an UPDATE reports all rows that matched, as with Java's driver.
-    // Without it, a row that gets the same time again would not count.
+    // Without this flag, a row that gets the same time again would not count.
     if (mysql_real_connect(handle_.get(), "127.0.0.1", support::mariadb_server::user,
                            support::mariadb_server::password, support::mariadb_server::schema,
                            where.port(), nullptr, CLIENT_FOUND_ROWS) == nullptr)
@@ -64,8 +64,8 @@ void session::send(const std::string& statement) {
 
 namespace {
 
-/// ShedLock's `lockAtMostFor`, as long as holdfast's lease, and `lockAtLeastFor`, with its default
-/// zero.
+/// Values of two settings of ShedLock. `lockAtMostFor` is as long as holdfast's lease.
+/// `lockAtLeastFor` has its default value, zero.
 const std::string end_of_lease = "TIMESTAMPADD(MICROSECOND, 30000000, UTC_TIMESTAMP(3))";
 const std::string end_at_least = "TIMESTAMPADD(MICROSECOND, 0, locked_at)";
 
@@ -193,7 +193,8 @@ support::mariadb_server& database_of(const site& where) {
 
 namespace {
 
-/// User lock of MariaDB (GET_LOCK). It ends when its session ends, and exists only on this server.
+/// User lock of MariaDB (GET_LOCK). The user lock ends when its session ends, and exists only on
+/// this server.
 class user_lock {
 public:
     user_lock(const support::mariadb_server& where, const std::string& name, const std::string&)

@@ -70,7 +70,7 @@ public:
 
     void clear() override;
     std::string trouble_with(const claim&) const override;
-    /// Returns the number of statements of all clients, including those of this class.
+    /// Returns the number of statements of all clients, including the statements of this class.
     long long commands_sent() const override;
     double cpu_seconds() const override;
 
@@ -100,7 +100,8 @@ private:
 
 site one_database(server_groups&); ///< throws `not_here`
 
-/// Returns the site's MariaDB server, for connections without holdfast. The site must have one.
+/// Returns the site's MariaDB server, for connections without holdfast. The site must have such a
+/// server.
 support::mariadb_server& database_of(const site&);
 
 // Contenders that exist only on MariaDB.

@@ -191,7 +191,7 @@ bool held_locks::takes(way& one, const std::string& release) try {
 
 namespace {
 
-/// Time until a waiter that has subscribed has made one more attempt, and sleeps.
+/// Time that a waiter needs, after its subscription, to make one more attempt and to fall asleep.
 constexpr auto asleep_after = 500ms;
 
 /// Result of one round, in seconds.

@@ -30,8 +30,9 @@ struct grants {
     moment free, held;
 };
 
-/// Two callers of one library (holdfast or Redisson) in a failover: one requests a free lock, the
-/// other waits for a held lock. Each has its own client, and repeats a call that fails.
+/// Two callers of one library (holdfast or Redisson) in a failover: one caller requests a free
+/// lock, and the other waits for a held lock. Each caller has its own client, and repeats a call
+/// that fails.
 class applicants {
 public:
     virtual ~applicants() = default;
@@ -50,8 +51,9 @@ public:
 std::unique_ptr<applicants> our_applicants();
 std::unique_ptr<applicants> redissons_applicants(redisson&); ///< throws `not_here`
 
-/// Locks that are held when a primary fails. As soon as a replica is promoted, they are released
-/// there. The waiters get no notification, because no client has subscribed at this replica yet.
+/// Locks that are held when a primary fails. As soon as a replica is promoted, the locks are
+/// released on this replica. The waiters get no notification, because no client has subscribed at
+/// this server yet.
 class held_locks {
 public:
     /// Takes the locks on the primary without holdfast. Checks that the replicas have the locks.
@@ -65,8 +67,8 @@ public:
     void release(); ///< releases the locks on the new primary
 
 private:
-    /// Connection to one node. Sentinels close all connections of a node that they promote, so it
-    /// may have to be opened again.
+    /// Connection to one node. Sentinels close all connections of a node that they promote, so this
+    /// connection may have to be opened again.
     struct way {
         std::uint16_t port;
         connection to;

@@ -104,8 +104,8 @@ const discipline acquisitions = {
     {".server_cpu", "us each", better::lower, &turn::server_cpu_us},
 };
 
-/// Figures of readers with one writer. Only the writer's waits have percentiles: they would be lost
-/// among the waits of the many readers.
+/// Figures of readers with one writer. The percentiles are those of the writer's waits only.
+/// Otherwise these waits would be lost among the waits of the many readers.
 const discipline pairs_beside_a_writer = {
     {"", "pairs/s", better::higher, &turn::per_second},
     {".writer.p50", "us waited", better::lower, &turn::p50_us},
@@ -277,7 +277,7 @@ std::string shown(const figure& f) {
     return out;
 }
 
-/// Formats a number, or null if there is none. JSON cannot represent infinity, the result of a
+/// Formats a number, or null if there is no number. JSON cannot represent infinity, the result of a
 /// division by zero.
 std::string json(std::optional<double> number) {
     return number && std::isfinite(*number) ? text("%.6g", *number) : "null";

@@ -31,8 +31,8 @@ struct mark {
     double part, us;
 };
 
-/// Returns points of the distribution to draw it, more of them near its end. Returns none if there
-/// are no samples.
+/// Returns points for drawing the distribution. There are more points near the end of the
+/// distribution. Returns no points if there are no samples.
 std::vector<mark> distribution_of(std::vector<std::chrono::nanoseconds> all);
 
 /// Results of one measurement (turn) of one program.
@@ -48,7 +48,8 @@ struct turn {
     double server_share;
 };
 
-/// Results of a round: a measurement of holdfast, and one of the program with which it is compared.
+/// Results of a round: a measurement of holdfast, and a measurement of the program with which
+/// holdfast is compared.
 struct round {
     turn ours, yardstick;
 };
@@ -87,8 +88,8 @@ struct aspect {
     const char* unit;
     better best;
     double turn::*value;
-    /// If not 0, the figure has no ratio, and its value is (holdfast's value - the other program's
-    /// value) / `more_by_parts`.
+    /// If `more_by_parts` is not 0, the figure has no ratio, and its value is (holdfast's value -
+    /// the other program's value) / `more_by_parts`.
     int more_by_parts = 0;
 };
 
@@ -135,11 +136,13 @@ std::string table_line(const figure&);
 /// high].
 std::string json_line(const figure&);
 
-/// Returns a line for a comparison that could not be run. This does not count as a failure.
+/// Returns a line for a comparison that could not be run. Such a comparison does not count as a
+/// failure.
 std::string table_line_of_skipped(const std::string& contest, const std::string& reason);
 std::string json_line_of_skipped(const std::string& contest, const std::string& reason);
 
-/// Returns the distributions of the samples of both programs, each as [[part, us], …].
+/// Returns the distributions of the samples of holdfast and of the comparison program. Each
+/// distribution has the form [[part, us], …].
 std::string json_line(const std::string& contest, const outcome&);
 
 /// Returns the conditions of a run, by name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs COUNT pairs of lock and unlock, so that valgrind can count the instructions. Usage: `pairs
-// URL WAY COUNT`, where WAY is `blocking` or `coroutines`. It uses only the public API, so it
-// compiles with older revisions of the library, too.
+// URL WAY COUNT`, where WAY is `blocking` or `coroutines`. The program uses only the public API, so
+// it compiles with older revisions of the library, too.
 #include <holdfast/client.hpp>
 #include <holdfast/mutex.hpp>
 

@@ -151,9 +151,9 @@ void watcher::heard(int lease, stopwatch::time_point now) {
     it.last = now;
 }
 
-// The measurement has two periods, and all leases are renewed once in each. In the first, the
-// server reports each renewal, to measure the delay. The reports cost CPU time, so the CPU use is
-// measured in the second period, without them.
+// The measurement has two periods, and all leases are renewed once in each period. In the first
+// period, the server reports each renewal, to measure the delay. The reports cost CPU time, so the
+// CPU use is measured in the second period, without them.
 
 namespace {
 
@@ -165,8 +165,8 @@ double seconds(nanoseconds length) {
     return std::chrono::duration<double>{length}.count();
 }
 
-/// Returns the number of heap bytes in use. It includes the allocator's overhead for each block,
-/// but not free memory.
+/// Returns the number of heap bytes in use. The number includes the allocator's overhead for each
+/// block, but not free memory.
 double heap_in_use() {
     const struct mallinfo2 now = ::mallinfo2();
     return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);
@@ -183,8 +183,8 @@ usage used_so_far(const accounts& books) {
 using progress = std::function<void(const char*)>;
 
 /// Returns by how much the latest renewal came too late. The client sends each renewal earlier than
-/// necessary by a random time, which is almost zero for a few of many leases. These few show the
-/// whole delay.
+/// necessary by a random time, which is almost zero for a few of many leases. These few leases show
+/// the whole delay.
 nanoseconds longest_delay(many_leases& kept, const watcher& seen, int leases,
                           const progress& tell) {
     const auto deadline = stopwatch::now() + 2 * due_after;

@@ -87,9 +87,9 @@ std::vector<figure> hold_vigil(const vigil&, const arena&, accounts&,
                                const std::function<void(const char*)>& progress);
 
 /// Compares the cost of many leases on several primaries with the cost of as many leases on one
-/// server. Both run at the same time, each with its own client and thread. `NAME.client_cpu` is the
-/// CPU use of the client's thread, and `NAME.server_cpu` that of all its servers. Throws if a lease
-/// is lost or was not renewed.
+/// server. Both measurements run at the same time, each with its own client and thread.
+/// `NAME.client_cpu` is the CPU use of the client's thread. `NAME.server_cpu` is the CPU use of all
+/// servers of that client. Throws if a lease is lost or was not renewed.
 std::vector<figure> keep_beside_one_server(const shared_vigil&, const arena& of_several,
                                            const arena& of_one);
 

@@ -88,7 +88,7 @@ double onlooker::others_share() const {
     const machine_time now = machine_cpu_seconds();
     const double others = now.busy - machine_before_.busy - (ours_() - ours_before_);
     const double all = now.all - machine_before_.all;
-    // The difference can be slightly negative, because both counts are rounded.
+    // The difference of the two CPU times can be slightly negative, because both times are rounded.
     return all > 0 ? std::max(0.0, 100 * others / all) : 0;
 }
 

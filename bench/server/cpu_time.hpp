@@ -19,7 +19,7 @@ double cpu_seconds_of(pid_t);
 double thread_cpu_seconds();
 
 /// Returns how long the calling thread was ready to run but waited for a core. Returns 0 if the
-/// kernel does not measure it.
+/// kernel does not measure this time.
 double thread_seconds_without_core();
 
 /// Returns the CPU time of all ended child processes.
@@ -31,13 +31,14 @@ struct machine_time {
 };
 machine_time machine_cpu_seconds();
 
-/// Binds the calling thread to these cores, and with it all threads and processes that it starts
-/// later. Throws if the machine has only one core.
+/// Binds the calling thread to the given cores. Threads and processes that it starts later are
+/// bound to these cores, too. Throws if the machine has only one core.
 enum class cores { the_last, all_others };
 void run_on(cores);
 
-/// Measures the CPU time of other programs since its construction. If they use much, client and
-/// server do not have a core each, and a program that needs more CPU time looks slower than it is.
+/// Measures the CPU time of other programs since its construction. If other programs use much CPU
+/// time, client and server do not have a core each, and a program that needs more CPU time looks
+/// slower than it is.
 class onlooker {
 public:
     /// Starts the measurement. `ours` returns the CPU time of the run so far, in seconds.

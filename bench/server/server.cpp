@@ -66,8 +66,8 @@ double number(std::string_view text) {
     return std::strtod(std::string{text}.c_str(), nullptr);
 }
 
-/// Returns how many times a command was called. If the command was never called, it has no line,
-/// and the result is 0.
+/// Returns how many times a command was called. If the command was never called, the statistics
+/// have no line for it, and the result is 0.
 long long calls(std::string_view commandstats, std::string_view command) {
     return static_cast<long long>(number(after(line_of(commandstats, command), "calls=")));
 }
@@ -279,7 +279,7 @@ void server::wait_until_it_answers() {
 void server::stop() noexcept {
     if (process_ < 0)
         return;
-    // Kill the server: it has nothing to save, and its folder is removed, too.
+    // Kill the server, because it has nothing to save, and its folder is removed, too.
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
     process_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// redis-server process for the benchmark, and a connection to it without holdfast. Also the servers
-// of any store (`site`), and their statistics (`ledger`).
+// redis-server process for the benchmark, and a connection to it without holdfast. The file also
+// has the servers of any store (`site`), and their statistics (`ledger`).
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -47,11 +47,11 @@ reply ask(const connection&, const std::vector<std::string_view>& words);
 /// Sends a request that is encoded in the server's protocol already. Reads the reply.
 reply ask_composed(const connection&, std::string_view request);
 
-// Statistics of a server. They prove that the server did the work: a program that does nothing must
-// not look fast.
+// Statistics of a server. They prove that the server did the work, so a program that does nothing
+// cannot look fast.
 
 /// Minimum and maximum number of scripts that the server must have run for the operations that a
-/// program reports. On ZooKeeper it is the number of writes, and on MariaDB the number of UPDATEs.
+/// program reports. On ZooKeeper, writes are counted instead of scripts, and on MariaDB UPDATEs.
 struct claim {
     long long least, most;
 };
@@ -113,11 +113,11 @@ std::string server_program();
 
 enum class transport { unix_socket, tcp_loopback };
 
-/// redis-server that listens on a unix socket and on 127.0.0.1. It uses a temporary folder, and
-/// saves nothing. It ends with this process, even after a crash.
+/// redis-server that listens on a unix socket and on 127.0.0.1. The server uses a temporary folder,
+/// and saves nothing. The server ends with this process, even after a crash.
 class server {
 public:
-    /// Starts the server, and returns when it replies. If the server cannot start, throws an error
+    /// Starts the server, and waits until it replies. If the server cannot start, throws an error
     /// with the server's log.
     server();
     ~server();
@@ -165,7 +165,7 @@ struct site {
     std::string url;                  ///< URL for `client`, without parameters
     std::vector<std::uint16_t> ports; ///< ports of all servers, the primaries first
     std::size_t primaries = 1;
-    /// Function that creates the statistics. Empty: the servers are Redis servers.
+    /// Function that creates the statistics. Empty if the servers are Redis servers.
     std::function<std::unique_ptr<ledger>()> books{};
     support::mariadb_server* database = nullptr; ///< set if the server is MariaDB
 };
@@ -176,9 +176,9 @@ connection connect_to(std::uint16_t port);
 std::vector<connection> connect_to_all(const site&);
 std::vector<connection> connect_to_primaries(const site&);
 
-/// Additional servers, for locks on several servers. Each is started at its first use, and runs
-/// until the end of the benchmark, because a connected JVM would report errors after an earlier
-/// end.
+/// Additional servers, for locks on several servers. Each server is started at its first use, and
+/// runs until the end of the benchmark, because a connected JVM would report errors after an
+/// earlier end.
 class more_servers {
 public:
     const server& at(std::size_t which) {

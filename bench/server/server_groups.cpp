@@ -217,8 +217,8 @@ public:
         return {&nodes_.replica_of(primary())};
     }
 
-    /// Returns whether the first primary, which will fail, has the lock's slot. It has the first
-    /// third of the slots.
+    /// Returns whether the first primary, which will fail, has the lock's slot. The first primary
+    /// has the first third of the slots.
     bool is_kept_by_primary(const std::string& name) const override {
         return redis::key_slot(name) < redis::slot_count / 3;
     }

@@ -20,8 +20,8 @@
 
 namespace holdfast::bench {
 
-/// Statistics of a ZooKeeper server. It numbers its transactions, so the last number tells how many
-/// writes there were. Heartbeats may count as transactions, too.
+/// Statistics of a ZooKeeper server. The server numbers its transactions, so the last number tells
+/// how many writes there were. Heartbeats may count as transactions, too.
 class keeper_books final : public ledger {
 public:
     explicit keeper_books(const support::zookeeper_server& of)
@@ -48,8 +48,8 @@ public:
     virtual std::string version() = 0;
 };
 
-/// Replicas, clusters and servers of other stores, as in the tests. Each is started at its first
-/// use, and runs until the thread that used it first ends.
+/// Replicas, clusters and servers of other stores, as in the tests. Each server is started when it
+/// is used for the first time. It runs until the thread that used it first ends.
 class server_groups {
 public:
     support::redis_replicas& replicas(); ///< a primary with two replicas
@@ -95,8 +95,9 @@ site three_primaries(server_groups&);
 site three_primaries_with_replicas(server_groups&);
 site one_keeper(server_groups&); ///< throws `not_here`
 
-/// How a primary fails. `kill`: it gets SIGKILL. `stop`: it gets SIGSTOP, so that its connections
-/// stay open, but it does not reply. `order`: it works, but a command promotes a replica.
+/// Ways in which a primary fails. `kill`: it gets SIGKILL. `stop`: it gets SIGSTOP, so that its
+/// connections stay open, but it does not reply. `order`: it works, but a command promotes a
+/// replica.
 enum class fault { kill, stop, order };
 
 /// Group of servers in which a replica replaces a primary that has failed.
@@ -128,7 +129,8 @@ private:
 std::unique_ptr<realm> cluster_realm(server_groups&);
 std::unique_ptr<realm> sentinel_realm(server_groups&);
 
-/// Server for one client, over TLS, and the network path to the server. Both can be made to fail.
+/// Server for one client, over TLS, and the network path to the server. A measurement can make both
+/// fail.
 class troubled_server {
 public:
     virtual ~troubled_server() = default;

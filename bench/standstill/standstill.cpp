@@ -112,7 +112,7 @@ void cut_often(troubled_server& server) {
     }
 }
 
-/// Stops the server for longer than the timeouts of requests and of connects.
+/// Stops the server for longer than the timeouts of requests and of attempts to connect.
 void be_silent(troubled_server& server) {
     server.freeze();
     std::this_thread::sleep_for(4s);

@@ -22,8 +22,9 @@
 
 namespace holdfast::bench {
 
-/// Timer that should fire every millisecond, and measures how late it fires. It does not count the
-/// time for which its thread waited for a core of a busy machine. It runs until `stop`.
+/// Timer that should fire every millisecond, and measures how late it fires. The delay does not
+/// include the time for which the timer's thread waited for a core of a busy machine. The timer
+/// runs until `stop`.
 class ticker {
 public:
     explicit ticker(boost::asio::io_context&);

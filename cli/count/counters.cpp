@@ -522,7 +522,8 @@ bool carry_out(holdfast::latch& of, const look_options& given, const latch_comma
 }
 
 /// Prints that the server executed the request, but too few replicas confirmed it. Returns the exit
-/// status. The error does not tell whether the latch was changed, so the text fits both cases.
+/// status. The error does not tell whether the latch was changed, so the printed text fits both
+/// cases.
 int report_not_replicated(const look_options& given, const latch_command& what,
                           const boost::system::system_error& failure) {
     const std::string all = failure.what(); // "0 of 1 replicas confirmed the write in time: ..."

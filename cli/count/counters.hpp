@@ -25,7 +25,7 @@ std::string word_of(holdfast::counter_kind);
 /// Returns all type names: "semaphore, permits, latch or rate".
 std::string counter_types();
 
-/// Returns for example `10 starts in any 1m`. `noun` is what the rate counts, here "start".
+/// Returns a text such as `10 starts in any 1m`. `noun` is what the rate counts, here "start".
 std::string rate_in_words(const holdfast::rate&, const std::string& noun);
 
 /// Returns the state in one line: `3 permits`, `2 permits, 1 held`, `4 to go`, `7 left of 10
@@ -36,12 +36,12 @@ std::string state_in_words(holdfast::counter_kind, const holdfast::counter_state
 /// not know the number, and `?` if the server refused to tell it.
 std::string listeners_in_words(holdfast::counter_kind, const holdfast::counter_state&);
 
-/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object, "taken" for
-/// permits, and "rate" for a rate.
+/// Adds the fields "kind", "exists", "count" and "listeners" to the JSON object. Also adds "taken"
+/// for permits, and "rate" for a rate limiter.
 void add_to_json(boost::json::object&, holdfast::counter_kind, const holdfast::counter_state&);
 
 // Commands `holdfast inspect`, `unlock` and `ls` with the option `--type`, for example `holdfast ls
-// --type latch`. With this option, they work on counters instead of locks.
+// --type latch`. With this option, the commands work on counters instead of locks.
 
 /// Prints the state of the counter. Returns the exit status.
 int inspect_counter(holdfast::client&, const look_options&, holdfast::counter_kind);

@@ -197,8 +197,8 @@ bool has_arrived(const sigset_t& blocked) {
     return ::sigtimedwait(&blocked, nullptr, &no_wait) > 0;
 }
 
-/// Lease of the workers' lock. It is short, because a worker may be killed (SIGKILL) while it holds
-/// the lock.
+/// Lease of the workers' lock. The lease is short, because a worker may be killed (SIGKILL) while
+/// it holds the lock.
 constexpr std::chrono::seconds worker_lease{5};
 
 void add_with_lock(int count, const std::string& url, const std::string& name) {
@@ -255,8 +255,8 @@ int demo_holder(const inheritance&, arguments given) {
 
 namespace {
 
-/// Creates a file and removes its name at once. So the demo leaves no file behind, even if it is
-/// killed.
+/// Creates a file and removes its name at once. So the demo leaves no file behind, even if the demo
+/// is killed.
 descriptor make_number_file() {
     std::string path = std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX";
     descriptor file{::mkostemp(path.data(), O_CLOEXEC)};
@@ -302,8 +302,8 @@ private:
     std::optional<int> arrived_{};
 };
 
-/// Time for the demo's processes to release the lock and to end after a signal. Then the demo kills
-/// them: their server may be unreachable.
+/// Time that the demo's processes have, after a signal, to release the lock and to end. After this
+/// time the demo kills them, because their server may be unreachable.
 constexpr std::chrono::seconds end_timeout{2};
 
 struct worker {
@@ -412,7 +412,8 @@ struct scene {
                              {"/proc/self/exe", "demo-holder", lock, "2s"},
                              {.standard = {.out = reports.write.get()}}};
         asio::posix::stream_descriptor report{loop, reports.read.release()};
-        // Close this copy of the pipe's end, or the reader would never see the end of the data.
+        // Close this process's copy of the write end of the pipe. Otherwise the reader would never
+        // see the end of the data.
         ::close(reports.write.release());
         co_await until_first(wait_behind(holder, report), signals.arrival());
         if (!signals.have_arrived())
@@ -420,7 +421,8 @@ struct scene {
         try {
             co_await until_first(clean_up(holder), pause(end_timeout));
         } catch (const boost::system::system_error&) {
-            // Ignore that the server cannot be reached: the lock ends with its lease.
+            // Ignore the error if the server cannot be reached, because the lock ends with its
+            // lease in any case.
         }
         loop.stop(); // a request may still wait for its reply
     }

@@ -44,8 +44,8 @@ private:
     std::size_t shown_ = 0; ///< number of lines above the cursor that may be overwritten
 };
 
-/// Shows how far each worker is, and how many additions were lost. On a terminal, it redraws a
-/// table; on any other output, it prints a line after each quarter of the work.
+/// Shows how far each worker is, and how many additions were lost. On a terminal, redraws a table.
+/// On any other output, prints a line after each quarter of the work.
 class demo_board {
 public:
     demo_board(demo_screen&, std::size_t workers, int adds_each, bool locked);
@@ -89,7 +89,7 @@ struct counted {
 };
 
 /// Starts worker processes that add to the same number in the same file. Shows their progress.
-/// Returns when all workers have ended.
+/// Waits until all workers have ended.
 counted count_with_processes(demo_screen&, const counting&, const inheritance&);
 
 /// Shows how a waiter gets the lock after the holder was killed. Starts a process that takes the

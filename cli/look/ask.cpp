@@ -58,15 +58,15 @@ Examples:
   holdfast ask -w 1m job || holdfast unlock --force job   # the last resort
 )";
 
-/// Time for which the server keeps the request to release the lock, if there is no -w.
+/// Time for which the server keeps the request to release the lock, if the user gave no -w.
 constexpr std::chrono::minutes usually_kept{1};
 
 /// Longest time between two checks whether the asked holders still have the lock. The notification
 /// of a release usually ends the pause earlier.
 constexpr duration check_period = std::chrono::seconds{1};
 
-/// Returns whether one of these owners still holds the lock. If the store did not list its owners
-/// because there are too many, returns whether anybody holds the lock.
+/// Returns whether one of these owners still holds the lock. If the store did not list the owners
+/// of the lock because there are too many, returns whether anybody holds the lock.
 bool hold_still(const std::optional<lock_state>& lock, const std::vector<std::string>& asked) {
     if (!lock || !lock->is_held)
         return false;

@@ -15,8 +15,8 @@ namespace cli {
 struct workload {
     std::string name; ///< prefix of the locks' names; a number follows it
     std::size_t threads = 1;
-    /// Number of locks. If it is equal to `threads`, each thread has its own lock and waits for no
-    /// other thread.
+    /// Number of locks. If this number is equal to `threads`, each thread has its own lock and
+    /// waits for no other thread.
     std::size_t locks = 1;
     /// Number of replicas that must confirm each lock. If empty, the number in the URL applies.
     std::optional<unsigned> replicas{};
@@ -38,7 +38,7 @@ void try_out(holdfast::client&, const std::string& name, bool expects_failover,
 
 /// Runs the workload and returns the result. All locks are released at the end. Throws the first
 /// error of a lock. A release without a reply in time is no error, because a failover may have
-/// begun: the next lock() waits for its end.
+/// begun. The next lock() waits for the end of the failover.
 measurement measure(holdfast::client&, const workload&);
 
 } // namespace cli

@@ -166,7 +166,7 @@ void print_counter_hint(holdfast::client& home, const lock_state& found) {
 }
 
 /// Returns the last token of a fenced lock that is free. Returns 0 if there was no token, or if
-/// this user may not read it.
+/// this user may not read the token.
 std::uint64_t last_token_of(holdfast::client& home, const std::string& name) {
     try {
         return holdfast::fenced_mutex{home, name}.last_token();

@@ -20,7 +20,7 @@ namespace cli {
 /// Formats a duration: `27.3s`, `4m10s`, `3h12m`, `5d3h`.
 std::string in_words(holdfast::duration);
 
-/// Returns the time in the format of `in_words`, or `-` if it is not known.
+/// Returns the time in the format of `in_words`, or `-` if the time is not known.
 std::string or_dash(const std::optional<holdfast::duration>&);
 
 /// Returns whether the lock ends with its holder's session, as locks on ZooKeeper do. The remaining
@@ -41,15 +41,16 @@ std::string owner_in_short(const holdfast::lock_owner&);
 /// Describes an owner completely: `make, process 4711 on web3, 'till 3', there since …`.
 std::string owner_in_words(const holdfast::lock_owner&);
 
-/// Describes a waiter as `owner_in_words` describes an owner. Also says how long the waiter's entry
-/// in the queue lasts.
+/// Describes a waiter as `owner_in_words` describes an owner. The text also says how long the
+/// waiter's entry in the queue lasts.
 std::string waiter_in_words(const holdfast::lock_waiter&);
 
-/// Returns for how long the lock has been held, by the owner that has held it longest. The result
-/// is empty if it is not known.
+/// Returns for how long the lock has been held by the owner that has held it longest. The result is
+/// empty if this time is not known.
 std::optional<holdfast::duration> longest_hold(const holdfast::lock_state&);
 
-/// Returns for how long the longest waiter has waited. The result is empty if it is not known.
+/// Returns for how long the longest waiter has waited. The result is empty if this time is not
+/// known.
 std::optional<holdfast::duration> longest_wait(const holdfast::lock_state&);
 
 /// Returns the number of known waiters: those in the lock's queue on the server, and those that

@@ -46,10 +46,11 @@ bool parse_look(CLI::App&, look_options&, lock_word, arguments, std::string_view
 /// Reads a yes-or-no answer from stdin. Returns false at the end of the input.
 bool is_answered_yes();
 
-/// Returns why `unlock` must not remove the key, or an empty text if it may. The text is the end of
-/// a sentence that begins with the lock's name. `is_token` means that the user said `--type token`:
-/// then any string may be removed. Without `is_token`, a string may not be removed, because it may
-/// be the data of another program.
+/// Returns why `unlock` must not remove the key. Returns an empty text if `unlock` may remove the
+/// key. The returned text is the end of a sentence that begins with the lock's name. `is_token`
+/// means that the user said `--type token`; `unlock` may then remove any string. Without
+/// `is_token`, `unlock` must not remove a string, because the string may be the data of another
+/// program.
 std::string objection_to_taking_away(const holdfast::lock_state&, bool is_token);
 
 /// Removes the lock if one of the holders in `shown` still holds it. So a later holder keeps the

@@ -19,7 +19,8 @@
 namespace cli {
 namespace {
 
-/// Time to wait for an unreachable node: none, because a quorum works without some of its nodes.
+/// Time to wait for an unreachable node. It is zero, because a quorum works without some of its
+/// nodes.
 constexpr holdfast::duration no_wait{};
 
 } // namespace
@@ -160,7 +161,7 @@ std::size_t take_away_everywhere(node_list& of, const std::string& name,
     return taken;
 }
 
-/// Returns why `unlock` must not remove the lock from a node. Returns an empty text if it may
+/// Returns why `unlock` must not remove the lock from a node. Returns an empty text if `unlock` may
 /// remove the lock from all nodes.
 std::string objection_of_nodes(const std::vector<node_state>& seen, bool is_token) {
     for (const node_state& each : seen) {

@@ -206,7 +206,7 @@ struct top_answer {
 class top_asker {
 public:
     /// `ask(name)` returns the state of that lock, or the list of locks if `name` is empty. `done`
-    /// is called after each answer. Both run on the asker's thread.
+    /// is called after each answer. Both functions run on the asker's thread.
     using asking = std::function<top_answer(const std::optional<std::string>& name)>;
     top_asker(asking ask, std::function<void()> done)
         : ask_{std::move(ask)}
@@ -284,7 +284,7 @@ std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t c
     return lines;
 }
 
-/// The full screen of `holdfast top`: what it shows, and what the keys do.
+/// The full screen of `holdfast top`: the shown text, and the functions of the keys.
 class top_screen {
 public:
     top_screen(holdfast::client& home, const std::string& server, top_options how)
@@ -517,8 +517,8 @@ private:
             ask_soon();
     }
 
-    /// Asks the server now. If the previous question has no answer yet, take() asks after the
-    /// answer.
+    /// Asks the server now. If the previous question has no answer yet, take() asks as soon as that
+    /// answer has come.
     void ask_soon() {
         asker_.start(opened_);
         next_ = holdfast::boot_clock::now() + period;

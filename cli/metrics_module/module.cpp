@@ -15,8 +15,8 @@ namespace {
 
 using holdfast::metrics::collector;
 
-/// Settings of the collector. Each lock gets its own label. There are not too many: a run has at
-/// most 64 locks, and one lock that combines them.
+/// Settings of the collector. Each lock gets its own label. The number of labels is small: a run
+/// has at most 64 locks, and one lock that combines them.
 holdfast::metrics::options settings() {
     holdfast::metrics::options how;
     how.label = [](std::string_view name) { return std::string{name}; };

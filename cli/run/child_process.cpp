@@ -84,8 +84,8 @@ void inheritance::hand_on() const noexcept {
     if (descriptors_.empty())
         return; // all descriptors of this program should have close-on-exec
     // Set close-on-exec for all descriptors that this program itself has opened. Their numbers are
-    // the gaps between the inherited descriptors. Do not close them now: one of them is the pipe
-    // that reports a failed exec.
+    // the gaps between the inherited descriptors. Do not close these descriptors now, because one
+    // is the pipe that reports a failed exec.
     unsigned first = 0;
     for (const int fd : descriptors_) {
         if (static_cast<unsigned>(fd) > first)
@@ -101,9 +101,9 @@ namespace {
     throw std::system_error{errno, std::system_category(), what};
 }
 
-/// Data that the child process needs until exec. The parent prepares it, because the child may only
-/// make async-signal-safe calls: the child shares this process's memory, where another thread may
-/// have locked any mutex, for example of malloc().
+/// Data that the child process needs until exec. The parent prepares this data, because the child
+/// may only make async-signal-safe calls: the child shares this process's memory, where another
+/// thread may have locked any mutex, for example of malloc().
 struct plan {
     const inheritance& inherited;
     std::vector<char*> command;
@@ -144,8 +144,8 @@ int child(void* how) noexcept {
 constexpr std::size_t stack_size = 64UL * 1024;
 
 /// Creates the child process like vfork(): the memory is shared, because a copy would take longer
-/// than exec, and the calling thread pauses until the child has called exec. posix_spawn() does the
-/// same, but lacks some steps of `become_command`.
+/// than exec, and the calling thread pauses until the child has called exec. posix_spawn() works in
+/// the same way, but cannot make some of the steps that `become_command` makes.
 pid_t start_child(plan& how) {
     const std::size_t size = (stack_size + how.command.size() * sizeof(char*)) / 16 * 16;
     // Do not fill the stack with zeros, because only a few of its pages are used.
@@ -153,8 +153,8 @@ pid_t start_child(plan& how) {
     return ::clone(child, stack.get() + size, CLONE_VM | CLONE_VFORK | SIGCHLD, &how);
 }
 
-/// Waits for the exec of the child. Returns 0 after success, which closes the pipe. Returns the
-/// errno of a failed exec, which the child writes to the pipe.
+/// Waits for the exec of the child. Returns 0 if exec has succeeded, because exec closes the pipe.
+/// If exec has failed, the child writes its errno to the pipe, and the function returns this errno.
 int error_of_exec(int report) {
     int error = 0;
     ssize_t got = 0;
@@ -218,7 +218,8 @@ pid_t start(const inheritance& inherited, const std::vector<std::string>& comman
     return id;
 }
 
-/// Time between two checks whether the process has exited. It is used only if there is no pidfd.
+/// Time between two checks whether the process has exited. This time is used only if there is no
+/// pidfd.
 constexpr std::chrono::milliseconds look_for_end_every{10};
 
 /// Returns whether the process has exited, without reaping it.

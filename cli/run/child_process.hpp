@@ -22,9 +22,9 @@ namespace cli {
 /// signals. Later changes by this program are not passed on.
 class inheritance {
 public:
-    /// Records the state of this process. Call it first in main(), before a thread starts or a file
-    /// is opened. It also opens descriptors 0 to 2 if they are closed, ignores SIGPIPE, and stops
-    /// ignoring SIGCHLD.
+    /// Records the state of this process. Call this function first in main(), before a thread
+    /// starts or a file is opened. The function also opens descriptors 0 to 2 if they are closed,
+    /// ignores SIGPIPE, and stops ignoring SIGCHLD.
     static inheritance take();
 
     /// Returns whether the signal was ignored at the start.
@@ -67,11 +67,11 @@ struct child_settings {
         nullptr; ///< terminal in whose foreground the child starts, or null
 };
 
-/// Command that runs in its own process group and is killed if this process ends. It gets the
-/// descriptors, ignored signals and blocked signals that this program had at its start.
+/// Command that runs in its own process group and is killed if this process ends. The command gets
+/// the descriptors, ignored signals and blocked signals that this program had at its start.
 class child_process {
 public:
-    /// Starts the command with fork and exec, and returns when exec has succeeded. Throws
+    /// Starts the command with fork and exec, and waits until exec has succeeded. Throws
     /// `cannot_start` if exec fails.
     child_process(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                   const child_settings& = {});
@@ -82,8 +82,8 @@ public:
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
 
-    /// Returns when the command has ended. Does not read its exit status, which would be lost if
-    /// the call is cancelled.
+    /// Waits until the command has ended. Does not read its exit status, which would be lost if the
+    /// call is cancelled.
     asio::awaitable<void> ended();
 
     /// Sends the signal to all processes of the command's group.
@@ -93,8 +93,8 @@ public:
     /// nothing. Call it after each SIGCHLD.
     [[nodiscard]] std::optional<int> stopped_by() noexcept;
 
-    /// Returns the exit status of the command as a shell does: 128 + n if signal n has ended it.
-    /// Call it once, after the command has ended.
+    /// Returns the exit status of the command as a shell does: 128 + n if signal n has ended the
+    /// command. Call it once, after the command has ended.
     int status();
 
 private:

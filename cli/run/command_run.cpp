@@ -33,8 +33,8 @@ std::string proc_file(pid_t id, const char* name) {
     return "/proc/" + std::to_string(id) + "/" + name;
 }
 
-/// Returns the content of the file /proc/ID/NAME, or an empty text if the process has ended. It can
-/// end at any moment, even between the open and the read of the file.
+/// Returns the content of the file /proc/ID/NAME, or an empty text if the process has ended. The
+/// process can end at any moment, even between the open and the read of the file.
 std::string text_of(pid_t id, const char* name) {
     return content_of(proc_file(id, name)).value_or("");
 }
@@ -66,8 +66,8 @@ bool has_signal(const std::string& status, std::string_view field, int signal) {
     return (mask >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
 }
 
-/// Returns whether the signal has an effect on the process. WINCH has one if the process handles
-/// it. Any other signal has one unless the process ignores it.
+/// Returns whether the signal has an effect on the process. WINCH has an effect if the process
+/// handles it. Any other signal has an effect unless the process ignores the signal.
 bool heeds(pid_t id, int signal) {
     const std::string status = text_of(id, "status");
     return signal == SIGWINCH ? has_signal(status, "\nSigCgt:\t", signal)
@@ -86,8 +86,8 @@ std::vector<job_processes::process> job_processes::all_on_machine() {
         if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size())
             continue;
         const std::string stat = text_of(one.id, "stat");
-        // Search for `) ` from the end of the line, because the name of the program may also
-        // contain these characters.
+        // Search for `) ` from the end of the line, because the program's name may contain this
+        // text, too.
         const std::size_t name_end = stat.rfind(") ");
         char state = 0;
         if (name_end == std::string::npos ||
@@ -386,7 +386,8 @@ std::vector<std::string> command_run::variables(const holdfast::lease& held) con
     for (const std::string& each : wanted_.with)
         around.add(each);
     std::ranges::move(around.variables_with(wanted_.name), std::back_inserter(all));
-    // Remove the token of an outer lock, which the command would take for the token of this lock.
+    // Remove the token of an outer lock, because the command would mistake it for the token of this
+    // lock.
     const std::string token = "HOLDFAST_TOKEN", tokens = "HOLDFAST_TOKENS";
     if (wanted_.kind != holdfast::lock_kind::fenced) {
         all.insert(all.end(), {token, tokens});
@@ -549,7 +550,7 @@ bool command_run::take_terminal_back(const running_job& started) const {
 
 /// Restores the terminal's settings, because a killed full-screen program leaves the terminal
 /// without echo and line editing. Prints the message about the lost lock again, because such a
-/// program may have overwritten it.
+/// program may have overwritten the message.
 void command_run::mend_terminal(const stop_reason& stopped) const {
     if (settings_)
         behind_->device.restore(*settings_);

@@ -47,7 +47,7 @@ public:
     bool any_left(pid_t command) const;
 
     /// Sends the signal to all processes of the job outside of the command's group. A `holdfast
-    /// run` among them passes it on to its own job.
+    /// run` among these processes passes the signal on to its own job.
     void signal(int number, pid_t group) const;
 
     /// Sends SIGKILL to each process of the job.
@@ -83,7 +83,8 @@ public:
     running_job(asio::io_context&, const inheritance&, const std::vector<std::string>& command,
                 const child_settings&);
 
-    /// Returns the process id of the command. It is also the id of the command's process group.
+    /// Returns the process id of the command. This id is also the id of the command's process
+    /// group.
     pid_t id() const noexcept { return group_; }
 
     /// Passes a signal on to the command's process group, or to all remaining processes of the job
@@ -121,8 +122,8 @@ public:
 private:
     asio::awaitable<void> child_changes(std::chrono::milliseconds at_most);
 
-    // Processes of the job except the command. Declared before the command, because children that
-    // exist before this object are not part of the job.
+    // Processes of the job except the command. This member is declared before the command, because
+    // children that exist before this object are not part of the job.
     job_processes others_;
     child_process command_;
     const pid_t group_;
@@ -156,8 +157,8 @@ asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, ru
 
 struct job;
 
-/// Holds the lock until the given time. Returns earlier if a signal asks this process to end, if
-/// another program asks for the lock (`asked` is requested), or if the lock is lost. Prints a
+/// Holds the lock until the given time. Returns earlier in three cases: a signal asks this process
+/// to end; another program asks for the lock, which stops `asked`; or the lock is lost. Prints a
 /// message if the lock is lost. Ctrl-Z stops the shell's job, but not this process, which must
 /// renew the lock.
 asio::awaitable<void> hold_on(const holdfast::lease&, const std::string& thing,

@@ -27,8 +27,8 @@ namespace cli {
 namespace asio = holdfast::asio;
 
 /// Runs all parts at the same time until the first part ends. Then cancels the other parts and
-/// waits for their end. If the first part ended with an exception, throws it. (Asio's operator `||`
-/// would continue to wait for a part without an exception.)
+/// waits for their end. If the first part ended with an exception, throws this exception. (Asio's
+/// operator `||` would continue to wait for a part without an exception.)
 template <typename... Parts>
 asio::awaitable<void> until_first(Parts... parts) {
     const auto executor = co_await asio::this_coro::executor;

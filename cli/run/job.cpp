@@ -185,8 +185,8 @@ void die_of(int signal) {
     ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// The front process: the process for which the shell waits. It only passes signals on to the
-/// worker, the process that has the lock.
+/// The front process: the process for which the shell waits. The front process only passes signals
+/// on to the worker. The worker is the process that has the lock.
 class front {
 public:
     front(pid_t worker, const sigset_t& heard)

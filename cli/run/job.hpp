@@ -37,7 +37,8 @@ public:
     /// gone.
     std::optional<termios> settings() const noexcept;
 
-    /// Restores the settings of the terminal. Also works while this process is in the background.
+    /// Restores the settings of the terminal. The function also works while this process is in the
+    /// background.
     void restore(const termios&) const noexcept;
 
     /// Returns whether stdin is the controlling terminal.
@@ -134,8 +135,8 @@ struct job {
 /// Call the function while the process has only one thread.
 int work_behind_job(const inheritance&, const std::function<int(const job*)>& work);
 
-/// Ends the worker, and with it the whole job, by the signal if it is SIGINT or SIGQUIT. So a shell
-/// script sees that the user pressed Ctrl-C. Call it in a worker.
+/// If the signal is SIGINT or SIGQUIT, ends the worker by this signal, and with the worker the
+/// whole job. So a shell script sees that the user pressed Ctrl-C. Call this function in a worker.
 void end_as_interrupted(int signal);
 
 } // namespace cli

@@ -317,8 +317,8 @@ private:
     }
 
     /// Throws `unreachable` a short time after the end of -w. If the server replies, the wait for
-    /// the lock ends before. If it does not, the client itself would wait longer, for the timeout
-    /// of its request. Never throws with -n or on a quorum.
+    /// the lock ends before that. If the server does not reply, the client itself would wait
+    /// longer: until the timeout of its request. Never throws with -n or on a quorum.
     asio::awaitable<void> fail_without_answer() {
         const holdfast::duration timeout = length_of(wanted_.timeout);
         if (timeout == holdfast::duration::zero() || homes_.size() > 1)
@@ -432,7 +432,8 @@ private:
     const std::string thing_; ///< description of the lock in messages
     clients homes_;
     holdfast::time_point granted_at_{};
-    /// Whether --hold-for has ended: after its time, by a signal, or by the loss of the lock.
+    /// True if --hold-for has ended, because its time was over, a signal came, or the lock was
+    /// lost.
     bool hold_ended_ = false;
     std::optional<int> interrupted_by_;
 };

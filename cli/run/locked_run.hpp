@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole `holdfast run`: takes the lock, runs the command, releases the lock. Also the options of
-// the run, and the locks of outer `holdfast run` commands.
+// A whole `holdfast run`: takes the lock, runs the command, releases the lock. The file also has
+// the options of the run, and the locks of outer `holdfast run` commands.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -50,7 +50,8 @@ public:
 
     bool have(const std::string& name) const;
 
-    /// Returns environment variables, as `NAME=value`, for a command under these locks and `name`.
+    /// Returns environment variables, as `NAME=value`, for a command that runs under these locks
+    /// and under the lock `name`.
     std::vector<std::string> variables_with(const std::string& name) const;
 
     /// Adds a lock as the innermost lock.

@@ -124,14 +124,15 @@ std::int64_t slots_in(const counter_state& found) {
     return found.value + found.taken;
 }
 
-/// Returns whether the server has lost the set of slot holders, for example by an eviction. Then no
-/// slot is held, but none is free, and no holder will ever give one back.
+/// Returns whether the server has lost the set of slot holders, for example by an eviction. In that
+/// case no slot is held, but no slot is free either, and no holder will ever give a slot back.
 bool has_lost_its_holders(const counter_state& found) {
     return found.taken == 0 && found.value <= 0;
 }
 
 /// Records on the private server that `holdfast run` has created this counter and can create it
-/// again. Do not call it for the counter of another program, which may rely on it.
+/// again. Do not call this function for the counter of another program, because that program may
+/// rely on its counter.
 void remember_counter(const locked_run& wanted) {
     if (is_private_server(wanted.url))
         remember_counter_of_run(wanted.name);

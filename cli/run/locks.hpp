@@ -22,7 +22,8 @@
 
 namespace cli {
 
-/// Clients of a run, one for each server. The lock objects refer to these clients.
+/// Clients of a `holdfast run`, one client for each server. The lock objects refer to these
+/// clients.
 using clients = std::list<holdfast::client>;
 
 /// Converts a time from the command line to a duration for a timer. The result is rounded up, and
@@ -89,8 +90,8 @@ struct not_a_lock {
 };
 
 /// Exception: the user wants an exclusive lock, but the name belongs to a shared lock (read and
-/// write), or the reverse. Both could be held at the same time, and a release of one does not wake
-/// waiters of the other.
+/// write), or the reverse. An exclusive lock and a shared lock could be held at the same time, and
+/// a release of one does not wake the waiters of the other.
 struct kept_to_share {};
 
 /// Returns whether this kind of lock uses the same keys as the locks that can be shared.
@@ -103,8 +104,8 @@ inline bool can_be_shared(holdfast::lock_kind kind) {
 /// read the key.
 asio::awaitable<void> refuse_if_another(holdfast::client&, std::string lock, holdfast::lock_kind);
 
-/// Calls `refuse_if_another` for each wanted lock, but not on a quorum: there, a node with an unfit
-/// key only gives no vote, and the lock fails if too many nodes have one.
+/// Calls `refuse_if_another` for each wanted lock, but not on a quorum. If a node of a quorum has
+/// an unsuitable key, this node just gives no vote. The lock fails if too many nodes give no vote.
 asio::awaitable<void> refuse_if_any_is_another(clients&, const locked_run&);
 
 /// Describes the holder of the lock. If the run wants several locks, names the first held lock and
@@ -119,8 +120,8 @@ struct job;
 class wait_report {
 public:
     /// Creates the report. `behind` is the shell's job of this run, or null. `held_around` says
-    /// that an outer `holdfast run` holds the lock: it waits for this process, so the wait would
-    /// never end.
+    /// that an outer `holdfast run` holds the lock. That outer command waits for this process, so
+    /// the wait would never end.
     wait_report(clients&, const locked_run&, const job* behind, bool held_around);
     wait_report(const wait_report&) = delete;
     ~wait_report(); ///< removes the updated line

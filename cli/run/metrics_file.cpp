@@ -58,8 +58,8 @@ run_metrics* load(std::string& reasons) {
     throw std::system_error{errno, std::generic_category()};
 }
 
-/// Throws if the path exists and is not a regular file, for example /dev/stdout. The rename would
-/// replace it.
+/// Throws if the path exists and is not a regular file, for example /dev/stdout, because the rename
+/// would replace that file.
 void check_replaces_file(const std::string& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) {

@@ -132,7 +132,8 @@ long number_in(std::string_view info, std::string_view name) {
 
 namespace {
 
-/// Returns the FNV-1a hash of the path, which may be too long for the name of a socket.
+/// Returns the FNV-1a hash of the path. The name of the socket has this hash, because the path may
+/// be too long for the name.
 std::uint64_t digest_of(const std::string& text) {
     std::uint64_t digest = 14'695'981'039'346'656'037U;
     for (const char each : text)
@@ -151,7 +152,7 @@ struct address {
                                  std::to_string(mounts.st_ino) + "-" +
                                  std::to_string(digest_of(folder));
         name.sun_family = AF_UNIX;
-        // The name begins with a zero byte, so the socket is not a file.
+        // The name of the socket begins with a zero byte, so the socket is not a file.
         std::memcpy(name.sun_path + 1, text.data(), text.size());
         size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
@@ -235,7 +236,7 @@ bool is_of_a_login(const std::string& path) {
 
 struct folder_choice {
     std::string path;
-    /// Why the folder that the user wanted was not chosen. Empty if it was chosen.
+    /// Why the folder that the user wanted was not chosen. Empty if that folder was chosen.
     std::string trouble;
 };
 
@@ -366,8 +367,9 @@ std::optional<descriptor> private_folder::try_to_serve() const {
                           "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor file{fd};
     ::fchmod(file.get(), S_IRUSR | S_IWUSR); // a umask may have removed a permission
-    // Also check `server_guard`: if a program that cleans /tmp has removed the old lock file, this
-    // file is new, and its flock does not show whether a server runs.
+    // Also check `server_guard`, because a program that cleans /tmp may have removed the old lock
+    // file. In that case the present lock file is new, and its flock does not show whether a server
+    // runs.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || server_guard::holder(path_) != 0)
         return std::nullopt;
     return file;
@@ -385,8 +387,8 @@ bool private_folder::is_found() const noexcept {
            ::faccessat(folder_.get(), "socket", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Starts the supervisor: a process with its own session, which outlives this process. It inherits
-// only the flock of the file "lock", and a pipe to which it writes its result.
+// Starts the supervisor: a process with its own session, which outlives this process. The
+// supervisor inherits only the flock of the file "lock", and a pipe to which it writes its result.
 
 namespace {
 
@@ -394,7 +396,8 @@ namespace {
 constexpr rlim_t server_files_max = 4096;
 
 /// Raises the limits as far as the system allows. Limits of the shell that starts the server, for
-/// example `ulimit -t`, must not apply to it, because it serves all programs of this user.
+/// example `ulimit -t`, must not apply to the server, because the server serves all programs of
+/// this user.
 void raise_limits() noexcept {
     for (const auto resource : {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_RSS, RLIMIT_AS,
                                 RLIMIT_NPROC, RLIMIT_LOCKS, RLIMIT_NOFILE}) {
@@ -411,8 +414,8 @@ void raise_limits() noexcept {
     }
 }
 
-/// Turns the child process into the supervisor. Runs between fork and exec, so it makes only
-/// async-signal-safe calls.
+/// Turns the child process into the supervisor. This function runs between fork and exec, so it
+/// makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
     // Detach the supervisor from the terminal and its signals. Also close inherited pipes, or a
     // program that reads the output of this process would wait for the end of the supervisor.
@@ -524,8 +527,8 @@ constexpr const char* count_in_use =
     "all = all + tonumber(keys) end " // db0:keys=1,expires=1,...
     "return tostring(math.max(all - count, 0))";
 
-/// Returns the number of keys in use. Returns 1 if the server refuses to count them, so that it is
-/// not stopped.
+/// Returns the number of keys in use. Returns 1 if the server refuses to count them. So a server
+/// that refuses is not stopped.
 long keys_in_use(server_link& link) {
     const std::string number =
         link.ask(std::string{"EVAL \""} + count_in_use + "\" 1 " + counters_of_runs);

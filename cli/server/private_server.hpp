@@ -33,7 +33,7 @@ struct no_answer : std::runtime_error {
 /// does not send. Each command waits at most a few seconds.
 class server_link {
 public:
-    /// Connects to the server. Returns nothing if no server listens on that socket.
+    /// Connects to the server. Returns nothing if no server listens on the given socket.
     static std::optional<server_link> open(const std::string& socket);
 
     /// Sends a command and returns the reply, which may be an error reply. The arguments must not
@@ -71,8 +71,8 @@ long number_in(std::string_view info, std::string_view name);
 /// the user, the mount namespace and the folder's path.
 class server_guard {
 public:
-    /// Creates the socket for that folder. Returns nothing if another server of this user has it.
-    /// Throws `std::system_error`.
+    /// Creates the socket for the given folder. Returns nothing if another server of this user has
+    /// this socket. Throws `std::system_error`.
     static std::optional<server_guard> make(const std::string& folder);
 
     /// Returns the process id of the supervisor that owns the socket. Returns 0 if the socket does
@@ -84,8 +84,9 @@ public:
     /// negative if there is no socket.
     int descriptor() const noexcept { return socket_ ? socket_->get() : -1; }
 
-    /// Accepts and closes the pending connections. They come from calls of `holder()`, which read
-    /// only the process id of this process. Call the function when the descriptor is readable.
+    /// Accepts and closes the pending connections. These connections come from calls of `holder()`,
+    /// which read only the process id of this process. Call the function when the descriptor is
+    /// readable.
     void let_go() const noexcept;
 
 private:
@@ -120,8 +121,8 @@ public:
     std::string log() const { return path_ + "/log"; }
 
     /// Marks the server as used, so that the supervisor does not stop it. If the supervisor is
-    /// stopping the server just now, waits for its end. Returns false if it has not ended after
-    /// `timeout`.
+    /// stopping the server just now, waits until the server has ended. Returns false if the server
+    /// has not ended after `timeout`.
     bool use(std::chrono::milliseconds timeout) const;
     bool try_to_end() const;
     void stop_ending() const noexcept;
@@ -149,8 +150,8 @@ inline constexpr std::chrono::milliseconds look_again{5};
 /// Starts the private server if it does not run, and returns its URL. The server is not stopped
 /// before this process ends. Throws `no_server`.
 ///
-/// Call it before any thread is started, because it removes HOLDFAST_USERNAME and HOLDFAST_PASSWORD
-/// from the environment. They are meant for another server.
+/// Call this function before any thread is started, because it removes HOLDFAST_USERNAME and
+/// HOLDFAST_PASSWORD from the environment. These variables are meant for another server.
 std::string use_private_server();
 
 std::string url_of(const private_folder&);
@@ -163,16 +164,16 @@ std::string private_server_url();
 void remember_counter_of_run(const std::string& name) noexcept;
 
 /// Returns environment variables for a command on the server `url`: `NAME=value` sets a variable,
-/// `NAME` removes it. If `url` is the private server's, they tell the command that the user named
-/// no server, and remove the password of another server.
+/// `NAME` removes it. If `url` is the private server's URL, the variables tell the command that the
+/// user named no server, and remove the password of another server.
 std::vector<std::string> variables_of_private_server(const std::string& url);
 
 /// Returns how long the server keeps running after its last use: the value of
-/// HOLDFAST_SERVER_LINGER, or the default. So the next command of a script need not start it again.
-/// Throws `usage_error` if the value is wrong.
+/// HOLDFAST_SERVER_LINGER, or the default. So the next command of a script need not start the
+/// server again. Throws `usage_error` if the value is wrong.
 holdfast::duration server_linger();
 
-/// Starts the supervisor in its own session. Returns when its server, or the server of another
+/// Starts the supervisor in its own session. Waits until its server, or the server of another
 /// supervisor, replies. `lock` is the flock of the file "lock". Throws `no_server` with the
 /// supervisor's message if the start fails.
 void start_supervisor(const private_folder&, const descriptor& lock);
@@ -182,7 +183,7 @@ void start_supervisor(const private_folder&, const descriptor& lock);
 inline constexpr std::string_view supervisor_is_ready = "ready";
 inline constexpr std::string_view another_was_first = "another";
 
-/// Timeout for starting or stopping a server. It is long enough even on a busy machine.
+/// Timeout for starting or stopping a server. The timeout is long enough even on a busy machine.
 inline constexpr std::chrono::seconds server_start_timeout{10};
 
 /// How many connections and keys use the server. The connection that asks is not counted.

@@ -366,8 +366,8 @@ std::string in_shell_words(std::string why, const std::string& url) {
     return parameter(url, first).empty() ? why : "url: " + why;
 }
 
-/// Returns advice if the URL is for a cluster, but the server's error says that it is not a cluster
-/// node.
+/// Returns advice if the URL is for a cluster, but the server's error says that the server is not a
+/// cluster node.
 std::string advice_on_scheme(const std::string& why, const std::string& url) {
     const bool of_cluster = is_of_cluster(url);
     if (of_cluster && why.find("cluster support disabled") != why.npos)
@@ -375,8 +375,8 @@ std::string advice_on_scheme(const std::string& why, const std::string& url) {
     return {}; // in the reverse case, the library's error names the scheme
 }
 
-/// Removes the sentence `general` everywhere. In an error of a quorum, it follows the reason of
-/// each node.
+/// Removes the sentence `general` everywhere. In an error of a quorum, this sentence follows the
+/// reason of each node.
 std::string without(const std::string& general, std::string text) {
     for (std::size_t at = text.find(general); at != text.npos; at = text.find(general))
         text.erase(at, general.size());

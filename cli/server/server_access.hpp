@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that find the server for a command and create the client's options. Also an observer
-// that remembers why a wait failed.
+// Functions that find the server for a command and create the client's options. The file also has
+// an observer that remembers why a wait failed.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -32,7 +32,8 @@ std::string server_urls(const std::vector<std::string>& options);
 /// Splits the text of `server_urls` into its URLs.
 std::vector<std::string> each_url(const std::string& urls);
 
-/// Throws `usage_error` if these are several URLs. For verbs that work on one server only.
+/// Throws `usage_error` if the text has several URLs. Call it for verbs that work on one server
+/// only.
 void require_one_url(const std::string& urls);
 
 /// Returns the decoded value of a parameter in the query of a URL. Returns an empty text if the URL
@@ -43,7 +44,8 @@ std::string parameter_of(const std::string& url, std::string_view name);
 /// or if the library refuses its text.
 std::optional<std::chrono::duration<double>> time_in(const std::string& url, std::string_view name);
 
-/// Returns the prefix of the locks' names (`?prefix=`), the same in all URLs of a quorum.
+/// Returns the prefix of the locks' names (`?prefix=`). The prefix is the same in all URLs of a
+/// quorum.
 std::string prefix_of(const std::string& urls);
 
 /// Removes the prefix from a name that the store has returned. Users write and see names without
@@ -61,7 +63,8 @@ bool is_of_cluster(std::string_view url);
 /// when a server dies.
 bool has_failover(std::string_view url);
 
-/// Returns whether the URL is for Redis or Valkey. The private server's URL is, too.
+/// Returns whether the URL is for Redis or Valkey. The result is also true for the private server's
+/// URL.
 bool is_on_redis(const std::string& url);
 
 /// Returns whether this is the URL of this machine's private server.

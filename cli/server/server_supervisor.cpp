@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor process of the private server. It starts the server, stops the server when it was
-// unused for a while, and cleans up. The supervisor's stdin is the locked file "lock". Its stdout
-// is a pipe to the process that waits for the start.
+// Supervisor process of the private server. The supervisor starts the server, stops the server
+// after it was unused for a while, and cleans up. The supervisor's stdin is the locked file "lock".
+// Its stdout is a pipe to the process that waits for the start.
 #include "cli/server/server_supervisor.hpp"
 
 #include "cli/command_line.hpp"
@@ -198,8 +198,8 @@ public:
                 guard_.let_go();
             const bool told_to_end = any[1].revents != 0 || !server_.lives();
             // If somebody has removed the folder or the socket, the next program starts a second
-            // server, which does not know the locks of this one. So stop this server at once: the
-            // holders of its locks then notice the loss.
+            // server, which does not know the locks of the present server. So stop the present
+            // server at once: the holders of its locks then notice the loss.
             if (told_to_end || !home_.is_found() || end_if_idle())
                 return;
         }
@@ -213,7 +213,7 @@ private:
         }
         // Check the use of the server after the exclusive flock was taken. From now on, no
         // `holdfast` program can begin to use the server, because it would need this flock.
-        // Programs that only know the socket still can.
+        // Programs that know only the socket can still use the server.
         const bool idle = is_idle();
         if (!idle)
             last_use_ = boot_clock::now();

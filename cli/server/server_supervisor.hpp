@@ -15,17 +15,18 @@
 namespace cli {
 
 /// redis-server or valkey-server process of a private folder. It saves nothing to disk and can be
-/// reached only through its socket. It is also stopped when the thread that started it ends, for
-/// example by a crash of the supervisor.
+/// reached only through its socket. The server is also stopped when the thread that started it
+/// ends, for example by a crash of the supervisor.
 class server_process {
 public:
-    /// Starts the server and returns when it replies. The server process inherits `lock` and
+    /// Starts the server, and waits until it replies. The server process inherits `lock` and
     /// `guard`, so that no second server starts while it runs. Throws `no_server` with the server's
     /// log if the start fails.
     server_process(const private_folder&, const descriptor& lock, const server_guard& guard);
     server_process(const server_process&) = delete;
 
-    /// Asks the server to end if it still runs, and kills it if it does not end in time.
+    /// Asks the server to end if the server still runs, and kills the server if it does not end in
+    /// time.
     ~server_process();
 
     /// Returns a descriptor that becomes readable when the server has ended. The result is negative

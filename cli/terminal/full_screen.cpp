@@ -19,15 +19,15 @@ namespace {
 
 constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 
-/// Signals that wake read_key(). All but the first end the program.
+/// Signals that wake read_key(). All signals except the first one end the program.
 constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /// Longest pause between the bytes of one key, in milliseconds. After a longer pause, the byte ESC
 /// means the key Esc.
 constexpr int pause_in_key = 25;
 
-// Pipe through which a signal handler or wake() wakes read_key(). Each byte is a signal's number. A
-// signal alone may not wake it: another thread may get the signal.
+// Pipe through which a signal handler or wake() wakes read_key(). Each byte is a signal's number.
+// The pipe is needed because a signal does not wake read_key() if another thread gets the signal.
 int wake_ends[2] = {-1, -1};
 
 extern "C" void wake_at_signal(int number) {
@@ -142,8 +142,8 @@ full_screen::pressed full_screen::read_wake() {
     return {ended_by_ != 0 ? key::quit : key::none, 0};
 }
 
-/// Reads bytes from the terminal. Waits for them at most for the given time. Returns whether there
-/// were any.
+/// Reads bytes from the terminal. Waits for the bytes at most for the given time. Returns whether
+/// any bytes came.
 bool full_screen::read_typed(int milliseconds) {
     pollfd ready{STDIN_FILENO, POLLIN, 0};
     if (::poll(&ready, 1, milliseconds) <= 0)

@@ -55,8 +55,9 @@ public:
         char letter = 0; ///< set if `which` is `character`
     };
 
-    /// Waits for a key until the given time. Returns `key::none` if no key was pressed until then,
-    /// after wake(), if the terminal's size has changed, or after Ctrl-Z and fg.
+    /// Waits for a key until the given time. Returns `key::none` if no key was pressed until then.
+    /// Also returns `key::none` after a call of wake(), after a change of the terminal's size, and
+    /// after Ctrl-Z and fg.
     pressed read_key(holdfast::time_point until);
 
     /// Makes read_key() return. Thread-safe.

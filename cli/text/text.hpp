@@ -16,15 +16,15 @@ std::size_t utf8_letter(std::string_view text);
 /// Replaces each byte that is not part of a valid UTF-8 character by `replacement`.
 std::string as_utf8(std::string_view text, std::string_view replacement);
 
-/// Replaces each non-ASCII character that controls a terminal by the result of `written`: control
-/// characters, and characters that change the direction of text.
+/// Replaces each non-ASCII character that can control a terminal by the result of `written`. These
+/// are control characters, and characters that change the direction of text.
 std::string without_commands(std::string_view text, std::string (*written)(char32_t));
 
 /// Returns the number of terminal columns that a `printable` text needs. A wide character, for
 /// example a Chinese one, needs two columns, and a combining mark needs none.
 std::size_t width_of(std::string_view text);
 
-/// Returns the first `bytes` bytes of the text at most, without cutting a UTF-8 character.
+/// Returns at most the first `bytes` bytes of the text. Never cuts a UTF-8 character.
 std::string_view whole_letters(std::string_view text, std::size_t bytes);
 
 /// Returns the beginning of the text that fits into `width` columns, but at least one character.

@@ -34,7 +34,7 @@ void leave_caller(int kept) {
             (void)::close(each);
 }
 
-/// Waits for the end of the process, at most for `longest`. Returns whether it has ended.
+/// Waits for the end of the process, at most for `longest`. Returns whether the process has ended.
 bool ends_within(int process, holdfast::duration longest) {
     const auto most =
         std::min<holdfast::duration::rep>(longest.count(), std::numeric_limits<int>::max());
@@ -42,8 +42,8 @@ bool ends_within(int process, holdfast::duration longest) {
     return ::poll(&watched, 1, static_cast<int>(most)) > 0;
 }
 
-/// Renews the hold every third of its lease. Returns when the process has ended, or when the hold
-/// has ended.
+/// Renews the hold every third of its lease. Continues until the process has ended, or until the
+/// hold has ended.
 void renew_until_end(holdfast::client& home, const keeping& what, int process) {
     holdfast::time_point lasts_until = holdfast::boot_clock::now() + what.lease;
     while (!ends_within(process, what.lease / 3)) {

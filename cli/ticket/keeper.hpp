@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background process of `holdfast take --while PID`. It renews the lock until the process PID ends.
+// Background process of `holdfast take --while PID`. The process renews the lock until the process
+// PID ends.
 #pragma once
 
 #include "cli/descriptor.hpp"

@@ -141,8 +141,9 @@ holdfast::duration whole_ms(length wanted) {
     return std::chrono::ceil<holdfast::duration>(std::min(wanted, longest));
 }
 
-/// Sets the server of the verb. This machine's private server does not fit: it ends soon after the
-/// last command, and the lock of a ticket would end with it.
+/// Chooses the server for a verb (subcommand). This machine's private server is not allowed,
+/// because it ends soon after the last command. The lock of a ticket would end together with that
+/// server.
 void choose_server(look_options& given) {
     const char* const of_variable = std::getenv("HOLDFAST_URL");
     const bool names_server = !given.urls.empty() || (of_variable && *of_variable != '\0');
@@ -157,7 +158,7 @@ void choose_server(look_options& given) {
                           "no tickets; use 'holdfast run'"};
 }
 
-/// Reads the ticket from the word, or from standard input if the word is `-`.
+/// Reads the ticket from the given word, or from standard input if the word is `-`.
 holdfast::ticket ticket_in(std::string word) {
     constexpr const char* blanks = " \t\r\n";
     if (word == "-" && !std::getline(std::cin, word))
@@ -242,7 +243,7 @@ descriptor process_of(std::uint64_t id) {
     return descriptor{opened};
 }
 
-/// Starts the process that renews the hold. If it cannot be started, releases the lock.
+/// Starts the process that renews the hold. If this process cannot be started, releases the lock.
 void keep_while(const take_options& given, const holdfast::ticket& got, const descriptor& whose) {
     const holdfast::duration lease = whole_ms(given.lease.value_or(usual_lease));
     try {

@@ -71,7 +71,7 @@ public:
     basic_counter(const basic_counter&) = delete;
     basic_counter& operator=(const basic_counter&) = delete;
 
-    /// Returns the greatest value of a counter: 2^31 - 1, the limit of Redisson.
+    /// Returns the greatest value that a counter can have: 2^31 - 1, as in Redisson.
     static constexpr std::int64_t max() noexcept { return counted_max; }
 
     /// Deletes the counter. Returns false if the counter did not exist.
@@ -89,8 +89,8 @@ protected:
 
     const shared_counter& counter() const noexcept { return counter_; }
 
-    /// Takes the requested amount from the counter. Waits if the counter is too small; returns
-    /// false if it is still too small when the timeout has passed.
+    /// Takes the requested amount from the counter. Waits if the counter is too small. Returns
+    /// false if the counter is still too small when the timeout has passed.
     bool take(detail::counter_options) const;
     counter_answer change(counter_verb, std::int64_t amount = 0,
                           std::optional<duration> kept = {}) const;

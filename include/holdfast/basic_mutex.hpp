@@ -64,11 +64,11 @@ struct lock_setup {
     std::optional<lease_time> lease{};
     recursion again = recursion::refused;
     bool deferred = false;
-    /// Pauses of the waiters between two polls. Set only for a type of lock whose release sends no
-    /// notification.
+    /// Pauses of the waiters between two polls. This field is set only for a type of lock whose
+    /// release sends no notification.
     std::optional<backoff> polls{};
     /// For a fair lock: how long a waiter stays in the queue without sending a request (see
-    /// `ask::outlasts`). If empty, the default value applies.
+    /// `ask::outlasts`). If this option is empty, the default value applies.
     std::optional<duration> outlasts{};
     fencing numbers = fencing::counted;
     std::optional<unsigned> replicas{}; ///< number of required replicas; empty: the client's value
@@ -256,10 +256,10 @@ public:
     /// out when this session ends.
     [[nodiscard]] std::optional<duration> remaining_lease() const;
     /// Removes the lock from its holder and notifies the waiters. Returns false if the lock was
-    /// free. A holder in this client learns of the loss at once (`lost()`). A holder in another
-    /// client learns of the loss at its next renewal. During a failover, the blocking call repeats
-    /// its request until another server has taken over. It stops if a server may have executed the
-    /// request.
+    /// free. If the holder belongs to this client, it learns of the loss at once (`lost()`).
+    /// Otherwise it learns of the loss at its next renewal. During a failover, the blocking call
+    /// repeats its request until another server has taken over. The call does not repeat a request
+    /// that a server may have executed.
     bool force_unlock();
 
     template <asio::completion_token_for<void(error_code, bool)> Token>

@@ -41,8 +41,8 @@ class engine;
 class HOLDFAST_EXPORT client {
 public:
     /// Creates a client that has its own background thread. The background thread runs observers,
-    /// stop callbacks, and handlers that have no executor. The constructor sends nothing. It throws
-    /// `errc::invalid_argument` if the URL is wrong; the error text says why.
+    /// stop callbacks, and handlers that have no executor. The constructor sends nothing. The
+    /// constructor throws `errc::invalid_argument` if the URL is wrong; the error text says why.
     explicit client(std::string_view url)
         : client{with_url(url)} {}
     /// Throws if `url` is null, for example because the program passed an environment variable that
@@ -69,7 +69,7 @@ public:
     client(asio::any_io_executor executor, options how);
 
     /// Creates a client that runs on the user's executor and uses the user's clock, for simulations
-    /// (docs/howto/testing.md, tests/sim). After the close has completed, the client does not use
+    /// (docs/howto/testing.md, tests/sim). After `close()` has completed, the client does not use
     /// the clock any more, so the clock may be destroyed before the client.
     client(asio::any_io_executor executor, clock& time, options how);
 
@@ -138,9 +138,9 @@ public:
     }
 
     // The functions from inspect() to wait_free() ask about any lock, also about a lock that a JVM
-    // holds. They acquire nothing and delay no other client. A result may be out of date when it
-    // arrives. The functions throw the same errors as `basic_mutex::lock()`. Their asynchronous
-    // versions complete with the same codes and cannot be cancelled.
+    // holds. These functions acquire nothing and delay no other client. A result may be out of date
+    // when it arrives. The functions throw the same errors as `basic_mutex::lock()`. Their
+    // asynchronous versions complete with the same codes and cannot be cancelled.
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
@@ -347,7 +347,7 @@ public:
     /// texts of this client begin with this UUID.
     std::string id() const;
 
-    /// Returns the object that implements the client. Only the library's own types use it.
+    /// Returns the object that implements the client. Only the library itself calls this function.
     const std::shared_ptr<sync::engine>& engine() const noexcept { return engine_; }
 
 private:

@@ -26,7 +26,7 @@ enum class counter_kind : std::uint8_t { semaphore, permits, latch, rate };
 /// rate limiter".
 HOLDFAST_EXPORT const char* words_for(counter_kind) noexcept;
 
-/// Greatest value of a counter. It is the greatest signed 32-bit number, because Redisson's
+/// Greatest value of a counter. This is the greatest signed 32-bit number, because Redisson's
 /// counters have 32 bits.
 inline constexpr std::int64_t counted_max = 2'147'483'647;
 
@@ -96,8 +96,8 @@ struct counter_change {
     counter_kind kind;
     counter_verb verb;
     std::int64_t amount;
-    /// For `add`: maximum of the value. If the sum would be greater than this maximum, the store
-    /// changes nothing. 0 means no limit.
+    /// For `add`: maximum value of the counter after the addition. If the sum would be greater, the
+    /// store changes nothing. 0 means no limit.
     std::int64_t most = 0;
     /// For `set_new`: time after which the store deletes the counter; with zero, the store never
     /// deletes it. For `set_lease`: the new length of the lease.
@@ -127,8 +127,8 @@ struct counter_state {
     std::int64_t value = 0; ///< free permits, or the count of the latch
     std::int64_t taken = 0; ///< for kind `permits`: the number of held permits
     /// Number of connections that wait for the counter. Each connection belongs to a client that
-    /// has waiting calls, or had them a few seconds ago. Empty if the store does not report the
-    /// number.
+    /// has waiting calls, or had such calls a few seconds ago. Empty if the store does not report
+    /// the number.
     std::optional<std::size_t> listeners{};
     rate of{}; ///< the rate of a rate limiter
 };
@@ -140,8 +140,8 @@ struct counter_list {
         counter_state state;
     };
     std::vector<entry> counters{};
-    /// False if the list is incomplete: there are more counters, the store has too many keys to
-    /// scan, or some servers could not be asked.
+    /// False if the list is incomplete. The reason can be that there are more counters, that the
+    /// store has too many keys to scan, or that some servers could not be asked.
     bool complete = true;
     /// One error text for each server that could not be asked.
     std::vector<std::string> unreachable{};
@@ -161,8 +161,8 @@ public:
 
     virtual bool offers(counter_kind) const noexcept = 0;
 
-    /// Returns why this store cannot have a counter with the given name. Returns nothing if the
-    /// store can have it. Sends no request.
+    /// Returns a reason if this store cannot have a counter with the given name. Returns nothing if
+    /// the store can have such a counter. Sends no request.
     virtual std::optional<std::string> objection_to(const lock_name&, counter_kind) const = 0;
 
     /// Creates a waiter for the request; sends nothing yet. The alarm `wake` must outlive the

@@ -48,8 +48,8 @@ public:
     /// the limit is not allowed, or if the store does not support semaphores.
     counting_semaphore(client& home, lock_name name, semaphore_options how = {});
 
-    /// Takes the permits, and waits if too few are free. Returns when the permits are taken, or
-    /// throws.
+    /// Takes the permits, and waits if too few are free. When the call returns, the caller has the
+    /// permits. Throws if it cannot get the permits.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }

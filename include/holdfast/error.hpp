@@ -16,7 +16,7 @@ namespace holdfast {
 /// errc::unreachable`. Each detailed error of a store (`store_errc`) is equal to exactly one of
 /// these values.
 enum class errc {
-    /// The store could not be reached, so it has not executed the request.
+    /// The store could not be reached, so the store has not executed the request.
     unreachable = 1,
     /// The request was sent, but no reply came, so the store may have executed the request. If the
     /// request was to acquire a lock, the client releases the lock in the background. The lock
@@ -36,7 +36,7 @@ enum class errc {
     already_held,
     /// A name, a length of time or an address is not allowed. The client has sent nothing.
     invalid_argument,
-    /// The client has reached one of its limits (queued requests, waiting calls). It has sent
+    /// The client has reached one of its limits (queued requests, waiting calls), and has sent
     /// nothing.
     overloaded,
     /// The call would wait for ever, so it failed and acquired nothing. There are two causes.
@@ -46,8 +46,8 @@ enum class errc {
     /// The server's clock jumped twice while the lock was being acquired. The caller does not hold
     /// the lock.
     clock_unstable,
-    /// The client is closed or closing, and has sent nothing. Locks that it held become free when
-    /// their leases expire.
+    /// The client is closed or closing, and has sent nothing. Locks that the client held become
+    /// free when their leases expire.
     closed,
     /// The object was created before fork() and is used in the child process. The call did nothing.
     /// Create the object again in the child process.

@@ -15,7 +15,7 @@
 
 namespace holdfast {
 
-/// Description of a holdfast client. The client itself writes it to the store
+/// Description of a holdfast client. The client itself writes this description to the store
 /// (`options::announce`).
 struct client_info {
     std::string host{};
@@ -45,10 +45,12 @@ struct lock_owner {
     /// hold ends with the lease of the whole lock. Also empty if the store does not report the
     /// time.
     std::optional<duration> remaining{};
-    /// When the owner acquired the lock: milliseconds since 1970, on the server's clock. Empty: the
-    /// owner's client does not report it. Clients report only holds that have lasted for a second.
+    /// When the owner acquired the lock: milliseconds since 1970, on the server's clock. Empty if
+    /// the owner's client does not report the time. A client reports a hold only after the hold has
+    /// lasted for a second.
     std::optional<std::chrono::milliseconds> held_since{};
-    /// Time from `held_since` to the reply of the server. Set if `held_since` is set.
+    /// How long the owner had held the lock when the server replied. Empty if `held_since` is
+    /// empty.
     std::optional<duration> held_for{};
 };
 
@@ -56,7 +58,7 @@ struct lock_owner {
 /// fair lock, or the waiter's client lists it in its own description (`options::announce`).
 struct lock_waiter {
     /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If
-    /// `registered` is false, it is only the uuid of the waiter's client.
+    /// `registered` is false, the text is only the UUID of the waiter's client.
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
@@ -66,20 +68,22 @@ struct lock_waiter {
     std::optional<duration> remaining{};
     /// For the queue of a fair lock: whether the waiter is subscribed to its notification. A waiter
     /// that is not subscribed has just arrived, has lost its connection, or is dead. Empty if the
-    /// store does not report whether it is subscribed.
+    /// store does not report this.
     std::optional<bool> listens{};
-    /// False: the lock has no entry of this waiter, and only the waiter's client reports it.
+    /// False if the lock has no entry of this waiter. In that case, only the waiter's client
+    /// reports the waiter.
     bool registered = true;
     /// Kind of the lock that the waiter wants: "plain", "spin", "fenced", "fair", "read", "write",
-    /// "token" or "permit". Empty: the waiter's client does not report it.
+    /// "token" or "permit". Empty if the waiter's client does not report the kind.
     std::string kind{};
-    /// When the call began to wait: milliseconds since 1970, on the server's clock. Empty: the
-    /// waiter's client does not report it. Clients report only calls that have waited for a second.
+    /// When the call began to wait: milliseconds since 1970, on the server's clock. Empty if the
+    /// waiter's client does not report the time. A client reports a call only after the call has
+    /// waited for a second.
     std::optional<std::chrono::milliseconds> waiting_since{};
-    /// Time from `waiting_since` to the reply of the server. Set if `waiting_since` is set.
+    /// How long the call had waited when the server replied. Empty if `waiting_since` is empty.
     std::optional<duration> waiting_for{};
-    /// Time until the timeout of the waiting call. Empty: the call has no timeout, or the waiter's
-    /// client does not report it.
+    /// Time that is left until the timeout of the waiting call. Empty if the call has no timeout,
+    /// or if the waiter's client does not report the timeout.
     std::optional<duration> timeout_left{};
 };
 
@@ -101,31 +105,31 @@ struct lock_state {
     std::string name{}; ///< name at the store, with the client's prefix
     key_kind kind = key_kind::lock;
     std::string type{}; ///< the store's own name for the type of the value: "hash", "string", …
-    /// Owners of the lock. If a read-write lock has a writer, the writer comes first. Empty for a
-    /// lock with very many readers.
+    /// Owners of the lock. If a read-write lock has a writer, the writer comes first. The list is
+    /// empty if the lock has very many readers.
     std::vector<lock_owner> owners{};
     /// Remaining time of the lease. Empty if the lease never expires.
     std::optional<duration> remaining{};
     /// Number of connections that are subscribed to the release of the lock. Each connection
-    /// belongs to a client that has waiting threads, or had them a few seconds ago. For a fair
-    /// lock, the number also includes every entry of `waiters`. Empty if the store does not report
-    /// the number.
+    /// belongs to a client that has waiting threads, or had such threads a few seconds ago. For a
+    /// fair lock, the number also includes every entry of `waiters`. Empty if the store does not
+    /// report the number.
     std::optional<std::size_t> listeners{};
     /// Fencing token of the current hold, if the store assigns a token to each grant (MySQL,
-    /// ZooKeeper). It is 0 if the store does not report a token.
+    /// ZooKeeper). The value is 0 if the store does not report a token.
     std::uint64_t token = 0;
     /// Greatest fencing token that the fenced lock with this name ever had; the holder may have
-    /// been a JVM. It is 0 if the lock never had a token, or if the store does not report the
-    /// token.
+    /// been a JVM. The value is 0 if the lock never had a token, or if the store does not report
+    /// the token.
     std::uint64_t last_token = 0;
     /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
     /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
-    /// are very many, only the first are in the list. Then come the waiters that only their clients
-    /// report (`lock_waiter::registered` is false), with the oldest first. Redisson's waiters that
-    /// only subscribe to the release are not in the list.
+    /// are very many such waiters, only the first are in the list. Then come the waiters that only
+    /// their clients report (`lock_waiter::registered` is false), with the oldest first. Redisson's
+    /// waiters that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
-    /// Number of waiters that have an entry at the lock. Empty: the store does not report it. The
-    /// waiters that only their clients report are not counted.
+    /// Number of waiters that have an entry at the lock. The waiters that only their clients report
+    /// are not counted. Empty if the store does not report the number.
     std::optional<std::size_t> waiting{};
     /// False if nobody holds the fair lock, but the store reserves it for the next waiter. Only one
     /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
@@ -137,10 +141,11 @@ struct lock_state {
 struct lock_list {
     std::vector<lock_state> locks{};
     bool complete = true; ///< false: the list reached its limit, or some servers did not reply
-    /// One error text for each server that could not be asked. Empty if the locks are on one
-    /// server.
+    /// One error text for each server that could not be asked. The list is always empty if all
+    /// locks are on one server.
     std::vector<std::string> unreachable{};
-    /// Number of requests that `client::list_active()` sent to the store. 0: not counted.
+    /// Number of requests that `client::list_active()` sent to the store. 0 means that the requests
+    /// were not counted.
     std::size_t requests = 0;
 };
 

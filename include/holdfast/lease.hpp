@@ -91,8 +91,9 @@ public:
     /// block; see lost().
     [[nodiscard]] std::stop_token asked() const;
 
-    /// Returns the wish that has stopped the tokens of asked(). Returns nothing if there was no
-    /// wish. A hold on several locks returns the wish for one of them.
+    /// Returns the wish that this hold has received. The same wish has triggered the stop tokens
+    /// that asked() returns. Returns nothing if no wish has arrived. If the hold is on several
+    /// locks, returns the wish for one of these locks.
     [[nodiscard]] std::optional<wish> received_wish() const;
 
     /// Returns how long the hold stays valid if no renewal succeeds. The result is zero if the hold
@@ -110,9 +111,10 @@ public:
     [[nodiscard]] std::uint64_t fencing_token() const noexcept;
 
     /// Returns the ids of the permits that this lease holds, as Redisson writes them. Returns
-    /// nothing if the lease belongs to a lock, or if it holds nothing. Once the ids are known, the
-    /// release of this lease always goes to the store, and no waiting call of this client gets the
-    /// permits directly. So an id never names a permit of a later holder.
+    /// nothing if the lease belongs to a lock, or if it holds nothing. After the call has returned
+    /// ids, the release of this lease always goes to the store, and no waiting call of this client
+    /// gets the permits directly. So each id stays the id of this lease's permit, and never becomes
+    /// the id of a later holder's permit.
     [[nodiscard]] std::vector<std::string> permit_ids() const;
 
     /// Makes the lease last at least `length` from now, and never shortens it. If the hold is

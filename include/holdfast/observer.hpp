@@ -54,8 +54,8 @@ enum class event_kind : std::int32_t {
     joined,
 };
 
-/// Why a hold was lost, a wait ended, or a connection was lost. Used in `event::cause`, together
-/// with `event::code`.
+/// Reasons for the loss of a hold, the end of a wait, or the loss of a connection. Used in
+/// `event::cause`, together with `event::code`.
 enum class event_cause : std::int32_t {
     none = 0,
     /// The store replied that this owner does not hold the lock: the lock was removed by
@@ -70,8 +70,8 @@ enum class event_cause : std::int32_t {
     failed, ///< see `code` and `text`
 };
 
-/// Description of one event. It is valid only during the call of the observer. The type is a plain
-/// struct, so that C and other languages can use it.
+/// Description of one event. The description is valid only during the call of the observer. The
+/// type is a plain struct, so that C and other languages can use it.
 struct event {
     event_kind kind;
     event_cause cause = event_cause::none;
@@ -84,18 +84,19 @@ struct event {
     const char* text = nullptr;     ///< details in plain text, including the server's error text
     std::size_t text_size = 0;
     /// Number of the call that acquires or has acquired the lock; unique in this process. All
-    /// events of one wait and of the hold that follows it have the same number. It is 0 if the
-    /// event is about no call and no hold.
+    /// events of one wait and of the hold that follows it have the same number. The number is 0 if
+    /// the event is about no call and no hold.
     std::uint64_t call_number = 0;
     /// Change of the number of held locks: 1 when a hold begins, -1 when a hold ends, otherwise 0.
     /// A lock that consists of several locks counts in addition to its members. For a counter
-    /// (semaphore, latch, rate limiter), it is always 0.
+    /// (semaphore, latch, rate limiter), the value is always 0.
     std::int32_t held_change = 0;
 };
 
-/// Receives the events of a client. The client calls it on its own thread or executor, never on a
-/// thread that is inside `lock()`. The observer must not block. If it threw an exception, the
-/// program would end. The client shares ownership of the observer (`options::observer`).
+/// Receives the events of a client. The client calls the observer on its own thread or executor,
+/// never on a thread that is inside `lock()`. The observer must not block. If it threw an
+/// exception, the program would end. The client shares ownership of the observer
+/// (`options::observer`).
 class observer {
 public:
     virtual ~observer() = default;

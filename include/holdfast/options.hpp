@@ -28,8 +28,8 @@ struct hand_off {
 
 /// Options of a client: how it reaches its store, and how long its calls wait. Every length of time
 /// is in whole milliseconds, within the bounds that its comment gives (both bounds are allowed).
-/// The constructor of `client` checks all values. It throws `errc::invalid_argument`; the text
-/// names the field and its bounds.
+/// The constructor of `client` checks all values. For a wrong value, it throws
+/// `errc::invalid_argument`; the text names the field and its bounds.
 ///
 ///     client c{options{.url = "redis://db.internal/2", .prefix = "shop:"}};
 struct options {
@@ -47,8 +47,8 @@ struct options {
     /// set, `url` and `credentials` are not used.
     store_factory store{};
 
-    /// Text that the client puts before every lock name at the store. Redisson calls this a
-    /// NameMapper.
+    /// Text that the client puts before every lock name at the store. In Redisson, a NameMapper
+    /// does this.
     std::string prefix{};
     /// Your own function that maps each lock name to the name at the store. If set, it is used
     /// instead of `prefix`. The function must be pure, thread-safe and injective (two names never
@@ -58,19 +58,19 @@ struct options {
     /// Default lease time: if a holder dies, its lock is free after at most this time. A lock or a
     /// call may set a lease time of its own. A live client renews its leases every third of the
     /// lease time ("watchdog"). Redisson calls this option lockWatchdogTimeout. For ZooKeeper, see
-    /// docs/guarantees.md. 1 ms to 3652 days.
+    /// docs/guarantees.md. Allowed: 1 ms to 3652 days.
     duration lease_time = std::chrono::seconds{30};
 
     /// Number of replicas that must confirm a grant or a renewal before the client relies on it. A
     /// failover to one of these replicas then does not lose the lock. While fewer replicas confirm,
     /// `lock()` waits, and a held lock is lost at the end of its validity (docs/topologies.md). The
     /// options of a lock override this value. If you require more replicas than the server has, no
-    /// lock is ever granted. 0 to 100; above 0 only if the store has replicas.
+    /// lock is ever granted. Allowed: 0 to 100, but above 0 only if the store has replicas.
     unsigned required_replicas = 0;
 
     /// Maximum time for which a lock is renewed, counted from its grant. After that time, the
-    /// renewal stops and the lease expires. The caller can still prolong it with `extend()`. If
-    /// empty, there is no limit. 1 ms and more.
+    /// renewal stops and the lease expires. The caller can still prolong the lease with `extend()`.
+    /// If this option is empty, there is no limit. Allowed: 1 ms and more.
     std::optional<duration> max_hold{};
 
     // The fields `unavailable_timeout`, `release_timeout` and `close_timeout` may be 0 ms and more;
@@ -79,7 +79,8 @@ struct options {
     /// How long a call retries while the store cannot be reached. After that time, the call fails,
     /// usually with `unreachable`. The default (empty) is 10 s, or 30 s if another server can take
     /// over (Sentinel, Cluster). Blocking calls that only read, like `inspect()`, retry only if
-    /// another server can take over. A pause of the process does not count.
+    /// another server can take over. The time of a pause of the whole process (SIGSTOP, a suspended
+    /// machine) does not count.
     std::optional<duration> unavailable_timeout{};
     /// How long `unlock()` waits for the reply of the store. If a request is under way at that
     /// time, `unlock()` also waits for the end of the request, at most one command timeout longer.
@@ -93,15 +94,15 @@ struct options {
     /// expire.
     bool release_on_close = false;
 
-    /// Longest time between two polls of a waiter; jitter shortens it at random. A waiter polls
-    /// even if it receives no notification, so correctness never depends on notifications. 1 ms to
-    /// 1 day.
+    /// Longest time between two polls of a waiter; jitter shortens this time at random. A waiter
+    /// polls even if it receives no notification, so correctness never depends on notifications.
+    /// Allowed: 1 ms to 1 day.
     duration poll_bound = std::chrono::seconds{5};
 
     struct hand_off hand_off {};
 
     /// Maximum number of calls of one client that wait for locks at the same time. Further calls
-    /// fail with `overloaded`. 1 and more.
+    /// fail with `overloaded`. Allowed: 1 and more.
     std::size_t waiters_max = 1'000'000;
 
     /// Promise of the user that the executor of the client never runs two handlers at the same time
@@ -121,9 +122,9 @@ struct options {
 
     std::shared_ptr<holdfast::observer> observer{};
 
-    /// Function that returns 64 random bits. The client uses them for identities and for jitter
-    /// (random changes of pauses). It must be thread-safe. If empty, the client uses the random
-    /// numbers of the system.
+    /// Function that returns 64 random bits. The client uses these bits for identities and for
+    /// jitter (random changes of pauses). The function must be thread-safe. If this option is
+    /// empty, the client uses the random numbers of the system.
     std::function<std::uint64_t()> random{};
 };
 

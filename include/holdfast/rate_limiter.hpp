@@ -53,8 +53,8 @@ public:
     /// not allowed, or if the store does not support rate limiters.
     rate_limiter(client& home, lock_name name, limiter_options how = {});
 
-    /// Draws the permits, and waits if the rate does not allow them yet. Returns when the permits
-    /// are drawn, or throws.
+    /// Takes the permits, and waits if the rate does not allow them yet. When the call returns, it
+    /// has taken the permits. Throws if it cannot take the permits.
     void acquire(std::int64_t permits = 1, std::stop_token cancel = {}) {
         (void)take({.amount = permits, .cancel = std::move(cancel)});
     }
@@ -101,7 +101,7 @@ public:
     auto async_acquire(std::int64_t permits, Token&& token) {
         return initiate_take(permits, std::forward<Token>(token));
     }
-    // The async_try functions complete with false if the permits could not be drawn before the
+    // The async_try functions complete with false if the permits could not be taken before the
     // timeout.
     template <asio::completion_token_for<void(error_code, bool)> Token>
     auto async_try_acquire(std::int64_t permits, Token&& token) {

@@ -105,11 +105,11 @@ public:
     /// suggests the most similar known parameter.
     void refuse_unknown() const;
 
-    /// Throws an error with this text. If the text contains a part of the URL, pass that part
-    /// through `shown()` first, because it may belong to a password.
+    /// Throws an error with the given text. If the text contains a part of the URL, pass that part
+    /// through `shown()` first, because the part may belong to a password.
     [[noreturn]] void refuse(std::string_view why) const;
-    /// Returns the text in quotes, for an error text. If the text may be part of a password,
-    /// returns the reason why it is hidden instead.
+    /// Returns the given text in quotes, for use in an error text. If the given text may be part of
+    /// a password, the result gives a reason for hiding it instead.
     std::string shown(std::string_view text) const;
 
     const url::parts& inside() const noexcept; ///< for the library's own schemes
@@ -127,9 +127,9 @@ private:
 using scheme_reader = std::function<store_factory(store_url&)>;
 
 /// Registers a URL scheme. A scheme consists of letters, digits, `+`, `-` and `.`, and begins with
-/// a letter. If the scheme was registered before, this reader replaces the earlier reader. Throws
-/// `errc::invalid_argument` for a malformed scheme and for a scheme of the core. Any thread may
-/// call it.
+/// a letter. If the scheme was registered before, the new function replaces the earlier function.
+/// Throws `errc::invalid_argument` for a malformed scheme, and for a scheme that the library itself
+/// reads. Any thread may call it.
 HOLDFAST_EXPORT void add_store_scheme(std::string scheme, scheme_reader);
 
 } // namespace holdfast

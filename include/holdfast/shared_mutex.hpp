@@ -120,10 +120,10 @@ public:
         return readers_.async_try_lock_for(timeout, std::forward<Token>(token));
     }
 
-    /// Acquires the lock shared for the owner of the lease `exclusive`. Completes at once with a
-    /// shared lease; `exclusive` stays valid. To downgrade, release `exclusive` afterwards. Fails
-    /// with `not_owner` if `exclusive` does not hold this lock exclusively, and with `lease_lost`
-    /// if its hold is lost.
+    /// Acquires a shared hold on the lock for the owner of the lease `exclusive`. Completes at once
+    /// with a shared lease; `exclusive` stays valid. To downgrade, release `exclusive` afterwards.
+    /// Fails with `not_owner` if `exclusive` does not hold this lock exclusively, and with
+    /// `lease_lost` if its hold is lost.
     template <asio::completion_token_for<void(error_code, lease)> Token>
     auto async_lock_shared(const lease& exclusive, Token&& token) {
         return readers_.async_lock_beside(exclusive, std::forward<Token>(token));

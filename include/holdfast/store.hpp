@@ -40,9 +40,9 @@ namespace holdfast {
 // g++ 12: it frees an aggregate temporary twice when the temporary is passed to a function in a
 // co_await expression.
 
-/// Name of a lock. It is either the name that users write, or the name at the store, after the
-/// client's name mapping. It may contain any bytes. If the store does not allow the name, the
-/// client refuses it before it sends a request.
+/// Name of a lock. This is either the name that users write, or the name at the store, after the
+/// client's name mapping. The name may contain any bytes. If the store does not allow the name, the
+/// client refuses the name before it sends a request.
 struct lock_name {
     lock_name(std::string s)
         : text{std::move(s)} {}
@@ -66,9 +66,9 @@ struct owner_id {
 /// it.
 HOLDFAST_EXPORT std::string to_string(const owner_id&);
 
-/// Returns the permit id for that owner: 32 hexadecimal digits, the format that Redisson returns to
-/// users. The first ten bytes come from the client's id, and the last six bytes come from the
-/// owner's number.
+/// Returns the permit id for the given owner: 32 hexadecimal digits, the format that Redisson
+/// returns to users. The first ten bytes come from the client's id, and the last six bytes come
+/// from the owner's number.
 HOLDFAST_EXPORT std::string permit_id(const owner_id&);
 
 /// Kinds of locks. `plain`, `spin` and `fenced` use the same key, so they exclude each other. A
@@ -108,7 +108,7 @@ struct hold {
 /// server lost all its data, unless the server's clock is behind.
 enum class fencing : std::uint8_t { counted, dated };
 
-/// List of pointers to holds, so that a request about many holds copies none of them.
+/// List of pointers to holds. A request about many holds uses this list, so that no hold is copied.
 using hold_list = std::span<const hold* const>;
 
 /// Request to acquire a lock.
@@ -117,8 +117,9 @@ struct ask : hold {
     /// Requested lease time. A store with sessions grants the remaining session time instead.
     duration lease_time{};
     /// Deadline of the request. After the deadline, the store must not grant a repeated attempt
-    /// (look()), not even if the server was stalled. The first attempt ignores the deadline and may
-    /// take the store's whole time limit, because the timeout of try_lock() is zero.
+    /// (look()), not even if the server was stalled. The first attempt ignores the deadline,
+    /// because try_lock() has a timeout of zero. The first attempt may last for the store's whole
+    /// time limit.
     time_point give_up_at{};
     bool waits = true; ///< false: one attempt only, without a place in a queue of the store
     /// For a fair lock: how long a waiter stays in the queue after its last attempt.
@@ -130,9 +131,9 @@ struct ask : hold {
     /// than `lease_time`, because a renewal soon extends it to `lease_time`. `answer::term` is the
     /// length of this first lease, and `answer::counts_from` is the moment at which it began.
     bool renewed = false;
-    /// For a read-write lock that the caller already holds on the other side (reader or writer):
-    /// number of that owner, which keeps its hold. For example, a downgrade acquires the read side
-    /// under the caller's write hold. 0 if there is no such owner.
+    /// For a read-write lock of which the caller already holds the other side (read or write):
+    /// owner number of that hold. The caller keeps that hold. For example, a downgrade acquires the
+    /// read side under the caller's write hold. 0 if there is no such hold.
     std::uint64_t under = 0;
     /// For kind `write`: how long new readers must wait for this writer after the last reader has
     /// left. The store itself sets this value.
@@ -157,9 +158,10 @@ struct answer {
     /// from this moment. If empty, the lease began when the caller sent its request. A store sets
     /// this field only if `ask::renewed` was true in the request.
     std::optional<time_point> counts_from{};
-    /// Lease time that was left at the store just before this request. For a renewal, it is the
-    /// time of the renewed hold. For a grant, it is the time of the other owners that share the
-    /// lock. Empty if the time is unknown, or if no other client can change it.
+    /// Lease time that was left at the store just before this request. For a renewal, this is the
+    /// remaining time of the renewed hold. For a grant, this is the remaining time of the other
+    /// owners that share the lock. Empty if the time is unknown, or if no other client can change
+    /// this time.
     std::optional<duration> left_before{};
     /// True if the store's reply says whether the lock is free. False if no request was sent, or if
     /// the reply came too late. If an earlier attempt of the call failed, the caller must then
@@ -217,8 +219,8 @@ struct renewal_options {
     /// Requested lease time. With zero, the request extends no hold: it only asks whether the locks
     /// are still held, and no replica has to confirm it.
     duration lease_time{};
-    /// Time after which replies are of no use. A request that was sent and has no reply at this
-    /// time fails with `outcome_unknown`.
+    /// Time after which the caller does not use replies any more. A request that was sent and has
+    /// no reply at this time fails with `outcome_unknown`.
     time_point answer_by = time_point::max();
     /// True if an earlier request for the same holds got no reply. The store then sends this
     /// request over another connection, if it has one.
@@ -230,8 +232,8 @@ struct renewal_options {
 /// the hold in the list.
 class renewal_sink {
 public:
-    /// Called when the store has replied whether the lock is still held. If the lock is held, its
-    /// validity counts from the moment just before the request was sent.
+    /// Called when the store has replied whether the lock is still held. If the lock is held, the
+    /// validity of the hold counts from the moment just before the request was sent.
     virtual void renewed(std::size_t which, const answer&) = 0;
     /// Called when the request failed. See `lock_store` for what the caller knows after each error.
     virtual void failed(std::size_t which, const boost::system::system_error&) = 0;
@@ -258,8 +260,8 @@ private:
     std::optional<boost::system::system_error> why_;
 };
 
-/// Callback for a hold that the store may have lost. The store calls it on the executor. The client
-/// then sends a request at once to find out whether the hold still exists.
+/// Callback for a hold that the store may have lost. The store calls this callback on the executor.
+/// The client then sends a request at once to find out whether the hold still exists.
 class revalidator {
 public:
     virtual void revalidate() noexcept = 0;
@@ -275,8 +277,8 @@ public:
     virtual ~watch() = default;
 };
 
-/// Limits and properties of a store. Before the client sends a request, it checks that the request
-/// is within these limits.
+/// Limits and properties of a store. Before the client sends a request, the client checks that the
+/// request is within these limits.
 struct limits {
     duration lease_min{1};
     duration lease_max = std::chrono::hours{24 * 3652}; // ten years
@@ -292,12 +294,13 @@ struct limits {
     bool by_session = false;
     /// Maximum of `hold::replicas`. Zero if the store does not support confirmation by replicas.
     std::uint8_t replicas_max = 0;
-    /// Maximum time between two requests about the same read hold, even if its lease is fixed.
-    /// Other programs may shorten a read hold at any time, and the request restores its remaining
-    /// time. `duration::max()` means that no other program shortens read holds.
+    /// Maximum time between two requests about the same read hold. This maximum also applies to a
+    /// read hold with a fixed lease. Other programs may shorten a read hold at any time, and the
+    /// request restores its remaining time. `duration::max()` means that no other program shortens
+    /// read holds.
     duration read_request_max = duration::max();
-    /// Usual length of an outage: the default of `options::unavailable_timeout`. It is longer for
-    /// stores in which another server takes over when a server dies.
+    /// Usual length of an outage: the default of `options::unavailable_timeout`. The outage is
+    /// longer for stores in which another server takes over when a server dies.
     duration usual_outage = std::chrono::seconds{10};
 };
 
@@ -334,10 +337,10 @@ public:
     virtual bool transfers(lock_kind) const noexcept { return false; }
 
     /// Gives a hold to a new owner in one step: if `what.owner` holds the lock, `to` holds it
-    /// afterwards, and the lease lasts `lease_time` from now. If `to` holds the lock already, also
-    /// grants it, and never shortens the lease. So the request can be repeated after an unknown
-    /// outcome. If the reply is not `granted`, neither of the two owners holds the lock. A request
-    /// that is executed after the store's time limit changes nothing.
+    /// afterwards, and the lease lasts `lease_time` from now. If `to` holds the lock already, the
+    /// reply is also `granted`, and the lease is never shortened. So the request can be repeated
+    /// after an unknown outcome. If the reply is not `granted`, neither of the two owners holds the
+    /// lock. A request that is executed after the store's time limit changes nothing.
     virtual asio::awaitable<answer> transfer(hold what, owner_id to, duration lease_time) {
         (void)what, (void)to, (void)lease_time;
         co_return answer{};
@@ -363,8 +366,9 @@ struct holding {
     bool shared = false;
     bool tells = true; ///< false: the holder will certainly send no notification when it releases
     key_kind kind = key_kind::lock;
-    /// False if the nodes of the lock do not show whether it is a mutex or a read-write lock. The
-    /// reason is that kazoo gives the nodes of both kinds the same names. `kind` is then `lock`.
+    /// False if the nodes of the lock do not show whether the lock is a mutex or a read-write lock.
+    /// The reason is that kazoo gives the nodes of both kinds the same names. In that case, `kind`
+    /// is `lock`.
     bool kind_is_certain = true;
     /// For kind `other`: type of the value, for messages. The value is not a lock, so nobody holds
     /// it.
@@ -374,8 +378,9 @@ struct holding {
 /// Result of `inspector::force_release`.
 struct forced {
     bool was_locked = false; ///< true if `owners` held the lock; it is free now
-    /// If `was_locked` is false, the lock was not removed, and the list has its present owners. If
-    /// very many owners share the lock, the list may have only some of them.
+    /// Owners of the lock: the removed owners, or the present owners if `was_locked` is false and
+    /// the lock was not removed. If very many owners share the lock, the list may have only some of
+    /// them.
     std::vector<std::string> owners{};
 };
 
@@ -398,8 +403,8 @@ public:
 
     /// Removes a lock of the given kind from any holder. Throws `store_errc::wrong_type` if a lock
     /// of another kind has this name (`words_for` tells which kinds share names). `read` removes a
-    /// lock only if it is shared and has no exclusive owner. `write` removes it only if it has an
-    /// exclusive owner.
+    /// lock only if the lock is shared and has no exclusive owner. `write` removes a lock only if
+    /// the lock has an exclusive owner.
     virtual asio::awaitable<forced> force_kind(lock_name, lock_kind) = 0;
 
     /// Returns the greatest fencing token that was granted or reserved for the fenced lock with
@@ -417,7 +422,7 @@ public:
     /// `[^`. The number of requests to the store is bounded.
     virtual asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) = 0;
 
-    /// Returns whether the clients of this store report their holds and waits to it.
+    /// Returns whether clients report their holds and waits to this store.
     virtual bool lists_active() const noexcept { return false; }
 
     /// Implements `client::list_active()`: lists locks whose names begin with `prefix`, from the
@@ -448,8 +453,8 @@ public:
     virtual asio::awaitable<std::vector<std::string>> ask_holders(lock_name, wish,
                                                                   duration kept) = 0;
 
-    /// Returns the wish that is stored for the owner of this hold. Returns nothing if there is
-    /// none.
+    /// Returns the wish that is stored for the owner of this hold. Returns nothing if no wish is
+    /// stored.
     virtual asio::awaitable<std::optional<wish>> wish_for(hold) = 0;
 
     /// Subscribes to wishes for a lock, and waits a short time until the store has confirmed the
@@ -459,13 +464,13 @@ public:
     virtual asio::awaitable<std::unique_ptr<watch>> hear_wishes(hold, alarm& wake) = 0;
 };
 
-/// Identity of the server that stores a lock. A client that uses several servers compares their
-/// identities, to find out whether two of them are the same server.
+/// Identity of the server that stores a lock. If a client uses several server addresses, it
+/// compares the identities, to find out whether two addresses belong to the same server.
 struct server_identity {
-    /// Text that identifies the server. It is the same on every connection to the server, and
+    /// Text that identifies the server. The text is the same on every connection to the server, and
     /// different for every other server, of any type. Empty if the identity is unknown.
     std::string id{};
-    /// Time since when the server has kept its data. The server may have forgotten everything from
+    /// Time since which the server has kept its data. The server may have forgotten all data from
     /// before this time. `time_point::min()` means that the server forgets nothing. Empty if the
     /// time is unknown; a quorum with this server then reports the event `impaired`.
     std::optional<time_point> forgets_before{};
@@ -537,7 +542,8 @@ struct store_context {
     std::array<std::uint8_t, 16> client{}; ///< identity of this client
     std::string label;     ///< label of this client, for servers that list their clients
     duration poll_bound{}; ///< longest sleep of a waiter that gets no notification
-    /// Reports events such as `reconnected` to the observer. The store may call it at any time.
+    /// Reports events such as `reconnected` to the observer. The store may call this function at
+    /// any time.
     std::function<void(const event&)> tell;
     /// Lease time of holds that have no lease time of their own.
     duration lease_time = std::chrono::seconds{30};
@@ -545,14 +551,14 @@ struct store_context {
 
     /// Function that the store calls on the executor after each reconnection, because the server
     /// may have forgotten holds. The client then asks the store whether the holds still exist.
-    /// `which` selects the names of these holds; if `which` is empty, all holds are selected.
-    /// `urgent` is true if the connection may lead to another server, or to the same server after a
-    /// restart. The client then asks at once.
+    /// `which` selects the names of these holds; if `which` is empty, all holds are selected. The
+    /// argument `urgent` is true if the client may now be connected to another server, or if the
+    /// server may have restarted. The client then asks at once.
     std::function<void(const std::function<bool(const lock_name&)>& which, bool urgent)>
         revalidate{};
 
-    /// Returns whether this client has any hold. While it has a hold, the store tries to reconnect
-    /// more often. Call the function on the executor.
+    /// Returns whether this client has any hold. While the client has a hold, the store tries to
+    /// reconnect more often. Call the function on the executor.
     std::function<bool()> holds_any{};
 
     /// Returns the holds and waits of this client that began at `began_by` or earlier, at most

@@ -23,9 +23,9 @@ struct HOLDFAST_EXPORT ticket {
     owner_id owner{};
     std::uint64_t token = 0;   ///< fencing token of a fenced lock, otherwise 0
     std::uint32_t permits = 1; ///< for the kind `permit`: number of permits
-    /// Identity of the server at the time of the detach, for error messages. It may be empty. The
-    /// client does not compare this identity with the server's present identity, which may differ
-    /// after a restart or a failover.
+    /// Identity of the server at the time of the detach, for error messages. The text may be empty.
+    /// The client does not compare this identity with the server's present identity, which may
+    /// differ after a restart or a failover.
     std::string server{};
 
     bool operator==(const ticket&) const = default;

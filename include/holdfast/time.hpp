@@ -53,9 +53,9 @@ public:
     virtual std::unique_ptr<alarm> make_alarm() = 0;
 };
 
-/// Time for which a lock is held if it is not renewed. It is a separate type, so that a lease time
-/// cannot be confused with a timeout. The time is rounded down to milliseconds. It must be between
-/// 1 ms and 10 years; the client checks this before it sends a request.
+/// Time for which a lock is held if its hold is not renewed. The type is separate, so that a lease
+/// time cannot be confused with a timeout. The time is rounded down to milliseconds. The time must
+/// be between 1 ms and 10 years; the client checks this before it sends a request.
 struct lease_time {
     template <typename Rep, typename Period>
     explicit constexpr lease_time(std::chrono::duration<Rep, Period> length);

@@ -17,8 +17,8 @@ namespace holdfast {
 /// invalid. It reads them again for each connection, so a new certificate is used from the next
 /// connection on.
 struct tls_options {
-    /// File with the trusted authorities, which replace the system's authorities. URL parameter:
-    /// tls_ca_file.
+    /// File with the certificate authorities that the client trusts. These authorities replace the
+    /// system's authorities. URL parameter: tls_ca_file.
     std::string ca_file{};
 
     /// This client's certificate with its chain, and its private key, for servers that request a
@@ -28,8 +28,8 @@ struct tls_options {
     secret key_password{}; ///< password of an encrypted key; not allowed in a URL
 
     /// Name or address that the server's certificate must be valid for. If it is a name, it is also
-    /// sent to the server (SNI). If empty, the client uses the host. URL parameter:
-    /// tls_server_name.
+    /// sent to the server (SNI). If this option is empty, the client uses the host of the server's
+    /// address. URL parameter: tls_server_name.
     std::string server_name{};
 
     /// If true, the client accepts any certificate. Anyone between client and server can then read

@@ -7,8 +7,9 @@
 
 namespace holdfast {
 
-/// A *wish*: another program asks the holder of a lock to release the lock soon. The holder may end
-/// its work early, or ignore the wish. See `client::ask_for()` and `lease::asked()`.
+/// A *wish* is a message in which another program asks the holder of a lock to release the lock
+/// soon. The holder may end its work early, or ignore the wish. See `client::ask_for()` and
+/// `lease::asked()`.
 struct wish {
     /// Maximum length of `reason`, in bytes.
     static constexpr std::size_t reason_bytes_max = 1000;

@@ -92,8 +92,8 @@ std::size_t composite_hold::note_losses() {
         }
         each.gone = true;
         causes.push_back(each.has.hold()->why_lost());
-        // Keep this time if it is still in the future. Otherwise frequent losses would postpone it
-        // for ever.
+        // If the next attempt to regain members is still in the future, do not change its time.
+        // Otherwise frequent losses would postpone the attempt for ever.
         if (regain_from_ <= home->now())
             regain_from_ = sync::later(home->now(), sync::renewal_period(lease_));
     }
@@ -126,8 +126,8 @@ bool composite_hold::is_over() const {
            (phase_ == phase::held && remaining_of_parts() == duration::zero());
 }
 
-// These functions check the members' holds by the clock, because a blocked executor may report a
-// loss late.
+// The functions below check the members' holds by the clock, because a blocked executor may report
+// a loss late.
 
 std::stop_token composite_hold::lost() const {
     const std::scoped_lock guard{mutex_};
@@ -147,7 +147,7 @@ std::stop_token composite_hold::in_danger() const {
 }
 
 // Posts a check to the executor, which alone may change the members' holds. The check registers a
-// callback at each of them.
+// callback at each member's hold.
 std::stop_token composite_hold::asked() const {
     const std::scoped_lock guard{mutex_};
     if (!std::exchange(hears_wishes_, true))
@@ -429,8 +429,9 @@ void composite_hold::extend(duration length, sync::release_handler done) {
                std::move(done));
 }
 
-/// Always fails. A quorum may lose votes and get new votes, and the new votes could not be held to
-/// the new number of replicas.
+/// Always fails, because the number of replicas of a hold on several locks cannot be changed. A
+/// quorum may lose votes and get new votes, and a new vote would not follow the new number of
+/// replicas.
 void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),

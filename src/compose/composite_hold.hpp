@@ -24,7 +24,7 @@
 
 namespace holdfast::compose {
 
-/// Number of members, number of members that must be held, and number that are held now.
+/// Number of members, number of members that must be held, and number of members that are held now.
 struct vote_count {
     std::size_t members, needs, held;
 };
@@ -44,7 +44,7 @@ public:
     duration remaining() const noexcept override;
     std::stop_token lost() const override;
     std::stop_token in_danger() const override;
-    /// Returns a token that is stopped by a wish for any of the members' locks.
+    /// Returns a stop token that is stopped when a wish for any of the members' locks arrives.
     std::stop_token asked() const override;
     /// Looks through the members' holds in their order, and returns the first wish that it finds.
     std::optional<wish> received_wish() const override;
@@ -61,14 +61,14 @@ public:
     /// Returns the fencing tokens of the members' holds, in the order of the members.
     std::vector<std::uint64_t> tokens() const;
     vote_count votes() const;
-    /// Returns whether this is the hold of a quorum. Only such a hold may lose votes and get new
-    /// votes.
+    /// Returns whether this is the hold of a quorum. Only the hold of a quorum may lose votes and
+    /// get new votes.
     bool is_quorum() const noexcept { return quorum_ != nullptr; }
 
     // Call the following functions on the executor only.
 
-    /// Adds the hold of one member. It is counted only after the time `counts_in` has passed. If
-    /// this hold on several locks has ended already, releases the member's hold.
+    /// Adds the hold of one member. The member's hold is counted only after the time `counts_in`
+    /// has passed. If this hold on several locks has ended already, releases the member's hold.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold; from now on, its loss is reported. Call it when enough members
     /// have granted. Members that have not yet replied to the requests `asked` may still join
@@ -76,7 +76,7 @@ public:
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;
-    /// Always fails, because the number of replicas of such a hold cannot be changed.
+    /// Always fails, because the number of replicas of a hold on several locks cannot be changed.
     void confirm(unsigned replicas, sync::release_handler) override;
     void release(sync::release_handler, const asio::any_io_executor& where) override;
     /// Always fails: a hold on several locks cannot be detached.
@@ -101,8 +101,8 @@ public:
 
 private:
     enum class phase : std::uint8_t { held, ended, lost };
-    /// Callback that posts a check of the hold to the executor. It is called when a member's hold
-    /// has ended or is near its end, or when the client has closed.
+    /// Callback that posts a check of the hold to the executor. The callback is called when a
+    /// member's hold has ended or is near its end, or when the client has closed.
     struct news {
         std::weak_ptr<composite_hold> whose;
         std::shared_ptr<sync::engine> home;
@@ -128,9 +128,9 @@ private:
     /// Returns the number of members' holds that are valid and in no danger of a loss.
     std::size_t count_well() const;
     duration remaining_of_parts() const;
-    /// Records which members' holds were lost since the last call, and returns the number of valid
-    /// ones. If too few are valid, the first loss that left too few becomes the cause of this
-    /// hold's loss.
+    /// Records which members' holds were lost since the last call, and returns how many members'
+    /// holds are valid. If too few are valid, the first loss that left too few becomes the cause of
+    /// this hold's loss.
     std::size_t note_losses();
 
     void arm(member_part&);
@@ -141,8 +141,8 @@ private:
     void warn();
     void ask_missing(); ///< asks each missing member once for a part
     using lock_handles = std::vector<std::shared_ptr<lock_handle>>;
-    /// Reports the end of the hold. `released` has the members' holds: first those that were valid
-    /// when the release began.
+    /// Reports the end of the hold. `released` has the members' holds. The holds that were valid
+    /// when the release began come first.
     void tell_end(const sync::failure&, const lock_handles& released);
     void start_keep_alive();
     void stop_keep_alive();
@@ -175,7 +175,8 @@ private:
     bool keep_alive_runs_ = false;
     /// Time after which missing members are asked again: one renewal period after the loss of a
     /// member's hold. Until then, the renewals of the other members' holds show whether the
-    /// majority is lost too, for example after force_unlock(). A lost hold must not grow again.
+    /// majority is lost, too, for example after force_unlock(). A lost hold must not get new
+    /// members.
     time_point regain_from_{};
     /// True if a member belongs to a client with another executor, which may stop.
     bool has_far_ = false;

@@ -190,7 +190,7 @@ std::function<asio::awaitable<bool>()> composite_descriptor::forcing() const {
 
 namespace {
 
-/// Time by which the wait for the other members grows from round to round.
+/// Time that is added to the wait for the other members after each round.
 constexpr duration moment_more{10};
 
 /// Maximum number of rounds in which the first lease has expired before the last member grants its
@@ -263,8 +263,8 @@ private:
 
     /// Asks one member, and waits for it as long as the call's timeout allows. Then asks the other
     /// members. Waits a short time for a member that comes later in the common order. Does not wait
-    /// for a member that comes earlier, because the call that holds it may wait for a member of
-    /// this call.
+    /// for a member that comes earlier, because the call that holds that member may wait for a
+    /// member of this call.
     asio::awaitable<void> ask_in_turn(int round) {
         const duration rest = call_->wanted.give_up_at - home_->now();
         round_->ask(first_, {.timeout = rest, .lease = lease_});
@@ -327,7 +327,7 @@ private:
     }
 
     /// Extends the lease of the member that was asked first. If the lease is not renewed, it would
-    /// otherwise end earlier there than at the other members.
+    /// otherwise end earlier at this member than at the other members.
     asio::awaitable<void> lengthen_first() {
         if (!lease_ || fails() || round_->open() > 0)
             co_return;
@@ -415,7 +415,7 @@ multi_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
 }
 
 // Takes the first member that becomes free. The call waits for all members at the same time. After
-// the first grant, it cancels its requests to the other members.
+// the first grant, the call cancels its requests to the other members.
 
 namespace {
 

@@ -13,7 +13,7 @@
 namespace holdfast::compose {
 
 /// Descriptor of a lock that consists of several locks. A caller must hold at least `needs` of
-/// these locks. Any thread may use it, as with every `lock_descriptor`.
+/// these locks. Any thread may use the descriptor, as with every `lock_descriptor`.
 class composite_descriptor : public sync::lock_descriptor {
 public:
     /// Creates the descriptor. The lock belongs to the client of the first member. `name` is used
@@ -89,8 +89,8 @@ private:
     mutable std::atomic<bool> told_impaired_ = false;
 };
 
-/// Throws `invalid_argument` if two members are the same lock on the same server. Members that have
-/// not replied cannot be compared.
+/// Throws `invalid_argument` if two members are the same lock on the same server. Members whose
+/// servers have not replied cannot be compared.
 void refuse_doubles(const composite_descriptor&, const member_requests&);
 
 } // namespace holdfast::compose

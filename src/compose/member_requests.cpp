@@ -8,7 +8,7 @@
 
 namespace holdfast::compose {
 
-/// A call that acquires the lock of one member. It reports its outcome to the object
+/// A call that acquires the lock of one member. The call reports its outcome to the object
 /// `member_requests`.
 class member_requests::member_call final : public sync::acquisition {
 public:
@@ -78,9 +78,9 @@ private:
         };
         (void)whose->executor_access().post(std::move(arrive));
     }
-    /// Returns whether it is unknown that the lock is busy, because the call only waited in the
-    /// local queue and the store was not asked. The lock is known to be busy if this client holds
-    /// it, or if the store has replied "busy" to a call of that queue since the quorum call began.
+    /// Returns whether nobody knows if the lock is busy, because the call only waited in the local
+    /// queue and did not ask the store. The lock is known to be busy if this client holds it, or if
+    /// the store has replied "busy" to a call of that queue since the quorum call began.
     bool was_not_asked() const {
         const sync::gate* const door = home->queues().find(sync::key_of(*this));
         const bool is_known = door && (door->holder() || door->somebody_waits_there() ||

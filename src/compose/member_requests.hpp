@@ -60,8 +60,8 @@ struct member_answer {
     bool unasked = false; ///< busy only because of the local queue, so the store was not asked
     std::string server{}; ///< identity of the server; empty: not known
     bool says_restarts = false;
-    /// Time from the request until the vote counts. It is not zero if the server was restarted,
-    /// because such a server may have forgotten its earlier grants.
+    /// Time from the request until the vote counts. The time is not zero if the server was
+    /// restarted, because such a server may have forgotten its earlier grants.
     duration counts_in{};
 };
 
@@ -72,9 +72,9 @@ struct request_options {
     bool takes = true;               ///< false: only waits until the lock is free
     /// Longest lease that any client uses for the lock; see `member_answer::counts_in`.
     std::optional<duration> longest_lease{};
-    /// How long the quorum call has waited. If this request still waits in the local queue of the
-    /// member's client, a reply "busy" to an earlier call there counts, too. That reply must have
-    /// arrived within this time.
+    /// How long the quorum call has waited. This request may still wait in the local queue of the
+    /// member's client. In that case, a reply "busy" to an earlier call in that queue counts as a
+    /// reply to this request, if it arrived within this time.
     duration waited{};
     time_point quorum_deadline{}; ///< see `request`
 };
@@ -119,9 +119,9 @@ public:
         return has_answered(which) && !answer(which).got && !answer(which).why.code;
     }
 
-    /// Called when the call for several locks has ended. Releases the grants that the call did not
-    /// take. Replies that arrive later are passed to `late`, which then owns their grants. If
-    /// `late` is empty, these grants are released, too.
+    /// Ends this object's work. Call this function when the call for several locks has ended.
+    /// Releases the grants that the call did not take. Replies that arrive later are passed to
+    /// `late`, which then owns their grants. If `late` is empty, these grants are released, too.
     using late_handler = std::function<void(std::size_t which, member_answer)>;
     void retire(late_handler late = {});
 

@@ -196,7 +196,7 @@ private:
         return held;
     }
 
-    /// Returns when to ask again. Throws if too few nodes were reachable for too long.
+    /// Returns when to ask the nodes again. Throws if too few nodes were reachable for too long.
     time_point next_look(sync::retry_policy& trouble, const member_requests& round,
                          const count& got, time_point sent_at) {
         const std::size_t can_vote = of_.members.size() - got.missing - got.sit_out;
@@ -207,8 +207,8 @@ private:
         const bool is_behind = can_vote >= of_.needs && can_vote < of_.needs + got.unasked;
         is_undecided_ = is_behind && home_->now() < undecided_until();
         const bool is_too_few = can_vote < of_.needs || (is_behind && !is_undecided_);
-        // A round that was not decided does not change this value. The value is the result of the
-        // last round that was decided.
+        // If this round is not decided, `is_unanswered_` keeps its value, which is the result of
+        // the last decided round.
         is_unanswered_ = is_too_few || (is_undecided_ && is_unanswered_);
         sync::gate& door = *home_->queues().find(sync::key_of(*call_));
         if (can_vote >= of_.needs + got.unasked) {
@@ -251,7 +251,7 @@ private:
     }
 
     /// Returns why there is no majority. If some nodes failed permanently, the result has the error
-    /// code of such a failure.
+    /// code of one of these failures.
     sync::failure why_too_few(const member_requests& round) const {
         std::string text = "no majority of the " + std::to_string(round.size()) + " nodes can vote";
         error_code code = make_error_code(errc::unreachable);
@@ -292,9 +292,9 @@ private:
         return busy;
     }
 
-    /// Waits until as many nodes are free as a majority needs. They become free at about the same
-    /// time, because a holder releases its lock on all nodes together. Ends at once if the client
-    /// of one of these nodes is closed, because the next round may have to report this.
+    /// Waits until as many nodes are free as a majority needs. The nodes become free at about the
+    /// same time, because a holder releases its lock on all nodes together. Ends at once if the
+    /// client of one of these nodes is closed, because the next round may have to report this.
     asio::awaitable<void> until_seen_free(const std::vector<std::size_t>& busy, time_point limit) {
         const time_point end = std::min(limit, call_->wanted.give_up_at);
         const retired_with_scope watched{
@@ -326,14 +326,14 @@ private:
     const quorum_descriptor& of_;
     std::optional<duration> given_{};
     int late_grants_ = 0;
-    // Time at which requests began to wait behind earlier requests in the local queue. Empty: no
-    // request waits there.
+    // Time at which requests began to wait behind earlier requests in the local queue. Empty if no
+    // request waits in the local queue.
     std::optional<time_point> behind_since_{};
     // True: earlier requests may still get a reply in time.
     bool is_undecided_ = false;
-    // True: in the last decided round, too few nodes were able to vote.
+    // True if, in the last decided round, too few nodes were able to vote.
     bool is_unanswered_ = false;
-    // True: the last round lasted for the whole time limit of the nodes, or until the deadline.
+    // True if the last round lasted for the whole time limit of the nodes, or until the deadline.
     bool is_late_ = false;
     duration waited_for_votes_{}; // the longest time that the last round could wait for votes
     std::vector<std::string> failures_{}; // why each node failed; empty if it did not

@@ -22,8 +22,8 @@ namespace {
 constexpr duration farewell{100};
 
 /// Sends a request to each member's hold. Waits until all members have replied, the time `limit` is
-/// reached, or the call ends. The handler `told` may run later than that. It always runs, because
-/// the `tally`, which combines the replies, has a timeout.
+/// reached, or the call ends. The handler `told` may run after the end of this wait. The handler
+/// always runs, because the `tally`, which combines the replies, has a timeout.
 asio::awaitable<sync::failure> ask_parts(sync::acquisition& call, tally::lock_handles parts,
                                          duration timeout, tally::verb what, time_point limit) {
     const auto said = std::make_shared<std::optional<sync::failure>>();

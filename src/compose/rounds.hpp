@@ -184,8 +184,8 @@ ask_members(const composite_descriptor& of, work_on<T> work,
 std::optional<holding> as_one(const composite_descriptor&,
                               std::vector<reply_of<std::optional<holding>>>);
 
-/// Returns whether the missing replies can no longer change the result of as_one(). In the list, a
-/// member without a reply is entered as failed.
+/// Returns whether the missing replies can no longer change the result of as_one(). The list must
+/// contain each member without a reply as failed.
 bool is_decided(const composite_descriptor&, const std::vector<reply_of<std::optional<holding>>>&);
 
 /// Returns whether the missing replies can no longer change the result of any_of().
@@ -206,8 +206,8 @@ public:
     static verb extend(duration length);
 
     /// Sends the request `what` to each member's hold on that hold's own executor, and calls `done`
-    /// once. If such an executor is not running, the member counts as failed after `timeout` plus
-    /// one second.
+    /// once. If the executor of a member's hold is not running, the member counts as failed after
+    /// `timeout` plus one second.
     static void ask(const std::shared_ptr<sync::engine>& home, const lock_handles& parts,
                     std::size_t needs, duration timeout, verb what, sync::release_handler done);
 

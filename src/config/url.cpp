@@ -48,7 +48,7 @@ store_factory zookeeper_store(store_url& url) {
 }
 
 /// URL scheme of the core library. An error message lists the schemes; `followed_by` is the text
-/// after this scheme's name in that list. It is empty if the list leaves the scheme out.
+/// after this scheme's name in that list. `followed_by` is empty if the list leaves the scheme out.
 struct own_scheme {
     std::string_view name;
     std::string_view followed_by;
@@ -153,7 +153,8 @@ namespace {
 
 enum class topology { sentinels, cluster };
 
-/// URL scheme of other client libraries; the comments in the table name the libraries.
+/// URL scheme of other client libraries. In the table of these schemes, comments name the
+/// libraries.
 struct foreign_scheme {
     std::string_view scheme;
     topology what;

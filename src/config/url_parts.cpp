@@ -123,8 +123,9 @@ std::vector<std::string> segments_of(std::string_view path) {
     return found;
 }
 
-/// Returns whether the name of any parameter, also of another client library, says that its value
-/// is a password. Splits the query at '&' and also at '?', which may be a typing error for '&'.
+/// Returns whether the URL has a parameter whose name says that its value is a password. The name
+/// may also be one that another client library uses. Splits the query at '&' and also at '?', which
+/// may be a typing error for '&'.
 bool has_password(std::string_view query) {
     while (!query.empty()) {
         const std::string_view one = query.substr(0, query.find_first_of("&?"));
@@ -471,8 +472,8 @@ constexpr std::pair<std::string_view, std::string tls_options::*> files[] = {
 };
 constexpr std::string_view unsafe = "tls_insecure_skip_verification";
 
-/// Returns the TLS options. Throws if the URL does not use TLS, so that a TLS parameter is never
-/// silently ignored.
+/// Returns the TLS options that a TLS parameter of the URL changes. Throws if the URL does not use
+/// TLS, because the parameter must not be silently ignored.
 tls_options& needed(const store_url& url, std::optional<tls_options>& tls, std::string_view name,
                     std::string_view without) {
     if (!tls)

@@ -35,7 +35,7 @@ struct parts {
     bool has_authority = false;
     std::string user;
     secret password;
-    /// Hosts of the URL, in which commas separate them. The list has at least one element.
+    /// Hosts of the URL. In the URL, commas separate the hosts. The list has at least one element.
     std::vector<host_and_port> hosts{{}};
     std::string path;
     std::vector<std::string> segments; ///< parts of the path between '/'; '%2F' does not separate
@@ -52,15 +52,15 @@ struct parts {
 /// Splits a URL into its parts. Throws `errc::invalid_argument` if the text is not a URL.
 parts split(std::string_view url);
 
-/// Returns the text in lower case if it is a valid scheme. Otherwise returns an empty string.
+/// Returns the text in lower case if the text is a valid scheme. Otherwise returns an empty string.
 std::string scheme_of(std::string_view text);
 
-/// Returns the text that an error message shows for a part of the URL. The text is hidden if it may
-/// belong to a password.
+/// Returns the text that an error message shows for a part of the URL. If that part may belong to a
+/// password, the text does not show the part.
 std::string shown(const parts&, std::string_view given);
 
-/// Returns the port number. Throws if the text is not a port number. The error text does not
-/// contain the text, because it may be a password: in `redis://user:password` the host is missing,
+/// Returns the port number. Throws if the text is not a port number. The error text does not show
+/// the wrong text, because that may be a password: in `redis://user:password` the host is missing,
 /// so the password is in the position of the port.
 std::uint16_t read_port(const parts&, const std::string& text);
 

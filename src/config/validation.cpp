@@ -15,7 +15,7 @@ struct range {
     duration most;
 };
 /// Smallest and greatest timeout. `duration::max()` means that the call waits for ever. Sums with
-/// it cannot overflow, because the addition stops at the greatest value.
+/// this value cannot overflow, because the addition stops at the greatest value.
 constexpr range any_timeout{duration::zero(), duration::max()};
 constexpr range any_length{duration{1}, duration::max()};
 /// Smallest and greatest value for times that usually last some seconds. With a maximum of one day,
@@ -133,8 +133,9 @@ duration checked_waiter_timeout(std::optional<duration> length, const options& h
         refuse(
             "a fair lock needs poll_bound + 2 * command_timeout of one hour at most; here it is " +
             in_words(between_requests));
-    // Require at most one hour, even if the longest outage is longer. So a waiter that is
-    // disconnected for more than an hour always loses its position in the queue.
+    // Require a waiter timeout of at most one hour, even if the longest outage that a waiter
+    // survives is longer. So a waiter that is disconnected for more than an hour always loses its
+    // position in the queue.
     const duration least = std::min(between_requests + outage, longest);
     const duration wanted = length.value_or(std::max(usual, least));
     const std::string objection = objection_to_length(wanted, {least, longest});

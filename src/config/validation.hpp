@@ -29,7 +29,8 @@ rate checked_rate(const rate&, const limits&);
 
 backoff checked_backoff(backoff polls);
 
-/// Checks the number of required replicas. It must be 0 if the store does not support confirmation.
+/// Checks the number of required replicas. The number must be 0 if the store does not support
+/// confirmation.
 unsigned checked_replicas(unsigned number, const limits&);
 
 /// Checks how long a waiter of a fair lock stays in the queue without sending a request. The time

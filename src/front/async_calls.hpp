@@ -65,7 +65,7 @@ void complete_elsewhere(Handler handler, Args... args) {
 }
 
 /// Returns the error code of an exception that reports a failure of the store. Rethrows every other
-/// exception, because it is a bug.
+/// exception, because any other exception is a bug.
 inline error_code to_error_code(const std::exception_ptr& thrown) {
     if (!thrown)
         return {};
@@ -76,8 +76,8 @@ inline error_code to_error_code(const std::exception_ptr& thrown) {
     }
 }
 
-/// Runs `work`, unless the client has closed. After the close, the clock that `work` uses may be
-/// destroyed.
+/// Runs `work`, unless the client has closed. After the close of the client, the clock that `work`
+/// uses may be destroyed.
 template <typename T>
 asio::awaitable<T> unless_closed(std::shared_ptr<sync::engine> home, asio::awaitable<T> work) {
     if (home->stopped())

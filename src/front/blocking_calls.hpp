@@ -31,9 +31,10 @@
 
 namespace holdfast::front {
 
-/// A thread waits for this time after the call's timeout: first for the result, and then again for
-/// the executor to run an empty function. If the function does not run either, no thread runs the
-/// executor, or user code blocks it. The call then returns an error.
+/// Extra time that a thread waits after the timeout of its call. The thread waits for this time
+/// until the result comes, and then once more for the executor to run an empty function. If the
+/// executor does not run the function, no thread runs the executor, or user code blocks it. The
+/// call then returns an error.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
 /// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
@@ -61,8 +62,8 @@ public:
 
     /// Delivers the value. `keep` owns this object. Returns false if the thread no longer waits;
     /// the caller then keeps the value. If the caller runs inside the monitor (an inline caller),
-    /// the waiting thread wakes only after the caller has left it. Otherwise that thread would find
-    /// the monitor occupied.
+    /// the waiting thread wakes only after the caller has left the monitor. Otherwise the waiting
+    /// thread would find the monitor occupied.
     bool set_value(T&& value, std::shared_ptr<void> keep) {
         if (!leave_for(state::bringing))
             return false;
@@ -90,7 +91,7 @@ public:
 
     /// Waits for the value, without a limit while the executor runs. If the executor does not run,
     /// waits for `timeout` plus twice `executor_timeout`. Returns nothing if the executor is not
-    /// running or has ended. From then on, the object refuses a value that is delivered.
+    /// running or has ended. After that, the object accepts no value any more.
     std::optional<T> wait_while_it_runs(duration timeout) {
         if (state_ != state::brought && !await(timeout))
             return std::nullopt;
@@ -109,8 +110,8 @@ public:
 private:
     enum class state : std::uint8_t { open, begun, bringing, brought, given_up };
 
-    /// Changes the state to `next` if it is open or begun. Otherwise returns false and changes
-    /// nothing.
+    /// Changes the state to `next` if the present state is open or begun. Otherwise returns false
+    /// and changes nothing.
     bool leave_for(state next) {
         state now = state_;
         while (now == state::open || now == state::begun)
@@ -210,7 +211,7 @@ public:
         if (!call->wanted.of->is_joint())
             return front::begin(call->home, std::move(step));
         // For a lock that consists of several locks, use the background thread, because the calls
-        // to its members run on that thread. If this thread entered the monitor, it would only
+        // to its members run on that thread. If this thread entered the monitor, this would only
         // delay these calls.
         (void)call->home->executor_access().post([call, step] { step(call->home->executor()); });
     }
@@ -239,8 +240,8 @@ public:
 protected:
     void complete(sync::outcome got) override {
         if (inline_caller_ && inline_caller_ != inline_call_at(*home))
-            // Interrupt the wait of this thread, which waits for the store as an inline caller: the
-            // call was cancelled, or the client was closed.
+            // Interrupt the waiting thread, which waits for the store as an inline caller. Another
+            // thread has ended the call, by a cancellation or by close().
             inline_caller_->interrupt();
         std::shared_ptr<sync::lock_handle> held = got.held;
         const bool counted = got.counted;

@@ -12,8 +12,8 @@
 namespace holdfast::front {
 namespace {
 
-/// Service of the execution context that a client uses. When the context ends, it calls `shutdown`
-/// of this service.
+/// Service of the execution context that a client uses. When the context ends, the context calls
+/// `shutdown` of this service.
 class context_end final : public asio::execution_context::service {
 public:
     using key_type = context_end;
@@ -23,8 +23,8 @@ public:
         : service{context} {}
     context_end(const context_end&) = delete;
 
-    /// Destroys the objects that were created on the context. They must be destroyed now, because a
-    /// client that outlives the context must not destroy them later.
+    /// Destroys the objects that were created on the context. The objects must be destroyed now,
+    /// because a client that outlives the context must not destroy them later.
     ~context_end() override {
         for (const living& one : living_) {
             if (one.time && !one.home->forked())
@@ -78,8 +78,8 @@ private:
     std::vector<living> living_;
 };
 
-/// Creates, on an execution context, one object of each type that a store or a clock may create
-/// there.
+/// Creates, on the given execution context, one object of each type that a store or a clock may
+/// create there.
 struct net_objects {
     explicit net_objects(const asio::any_io_executor& executor)
         : file{executor}

@@ -14,8 +14,8 @@
 
 namespace holdfast::front {
 
-/// Deleter of an engine. It runs on the thread that drops the last reference, which may be any
-/// thread. If the execution context ends on another thread at the same time, the context waits
+/// Deleter of an engine. The deleter runs on the thread that drops the last reference, which may be
+/// any thread. If the execution context ends on another thread at the same time, the context waits
 /// until the engine is destroyed, because the engine's sockets and timer use the context.
 ///
 /// Does not destroy an engine in a child of fork(). Parent and child share the epoll set, so the

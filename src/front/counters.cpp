@@ -20,8 +20,8 @@ namespace {
 
 using shared_counter = std::shared_ptr<const sync::counter_descriptor>;
 
-/// Request to change a counter; the change does not wait for permits. Its arguments are checked on
-/// the executor, so that the handler of an asynchronous function gets the error.
+/// Request to change a counter; the change does not wait for permits. The arguments of the request
+/// are checked on the executor, so that the handler of an asynchronous function gets the error.
 struct counter_command {
     counter_verb verb;
     std::int64_t amount = 0;

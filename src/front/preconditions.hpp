@@ -47,7 +47,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
 }
 
 /// Returns whether this thread runs the executor of one of the clients. Such a thread must not wait
-/// for the call, because it would wait for itself.
+/// for the call, because the thread would wait for itself.
 inline bool runs_one_of(const std::vector<const sync::engine*>& homes) {
     return std::ranges::any_of(
         homes, [](const sync::engine* each) { return !each->forked() && runs_here(*each); });

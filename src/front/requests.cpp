@@ -113,7 +113,7 @@ void stand_beside(sync::request& wanted, const std::shared_ptr<sync::lock_handle
 
 namespace {
 
-/// Returns the amount of a change. Throws if it is out of range.
+/// Returns the amount of a change. Throws if the amount is out of range.
 std::int64_t checked(const sync::counter_descriptor& of, std::int64_t amount) {
     const bool is_latch = of.what == counter_kind::latch;
     return checked_amount(amount, is_latch ? 1 : 0, basic_counter::max(),

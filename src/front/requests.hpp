@@ -76,9 +76,9 @@ inline sync::thread_table::entry this_thread_entry(const sync::lock_descriptor& 
 // Functions for a lock with a readers' side and a writers' side. The holder of one side can request
 // the other side, and keeps the first side.
 
-/// Links a request for one side of a shared_mutex to this thread's hold of the other side, if it
-/// has one. Throws in three cases: the thread reads and requests to write without an upgrade; it
-/// requests an upgrade but does not read; or its hold is lost.
+/// Links a request for one side of a shared_mutex to this thread's hold of the other side, if the
+/// thread has such a hold. Throws if the thread reads, and requests to write without an upgrade.
+/// Throws if the thread requests an upgrade but does not read. Throws if the thread's hold is lost.
 void stand_beside_own_hold(sync::request&, bool upgrades);
 
 /// Links the request to the given hold, which must be a hold on the other side (read or write) of

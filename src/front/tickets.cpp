@@ -17,8 +17,8 @@ namespace {
 
 using engine_pointer = std::shared_ptr<sync::engine>;
 
-/// Checks that the client's store can have a detached hold of the ticket's kind, and allows the
-/// name. The name in the ticket is the name at the store.
+/// Checks that the client's store can have a detached hold of the ticket's kind, and that the store
+/// allows the name. The name in the ticket is the name at the store.
 void check_ticket(const engine_pointer& home, const ticket& from, bool adopts) {
     check(from);
     if (home->bounds().by_session)

@@ -147,7 +147,7 @@ struct series {
     Gauge &held, &waiting, &oldest_wait;
     std::array<Counter*, loss_causes.size()> lost{};
     std::array<Counter*, failure_causes.size()> failed{};
-    /// Start of each waiting call, by the number of the call. A call that began earlier has a
+    /// Start time of each waiting call, by the number of the call. A call that began earlier has a
     /// smaller number.
     std::map<std::uint64_t, time_point> waits{};
 };
@@ -197,8 +197,8 @@ public:
 private:
     time_point now() const { return how_.now(); }
 
-    /// Returns the label that the user's function gives. Call it without the mutex, because it runs
-    /// code of the user.
+    /// Returns the label that the user's function gives. Do not hold the mutex during the call,
+    /// because the call runs code of the user.
     std::string label_of(std::string_view name) const {
         try {
             return label_text(how_.label ? how_.label(name) : before_colon(name));

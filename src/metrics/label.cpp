@@ -23,7 +23,7 @@ std::size_t announced(unsigned first) {
 }
 
 /// Returns the number of bytes of the UTF-8 character at the beginning of the text, or 0 if there
-/// is none. Overlong forms, surrogates and numbers above U+10FFFF are not characters.
+/// is none. Overlong forms, surrogates and numbers above U+10FFFF do not count as characters.
 std::size_t letter_size(std::string_view text) {
     const unsigned first = byte_at(text, 0);
     const std::size_t size = announced(first);

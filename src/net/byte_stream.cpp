@@ -354,7 +354,7 @@ void bare_socket::go_on() {
         asio::post(watcher_.get_executor(), std::move(taken));
 }
 
-/// Waits until the socket can be written. This is needed only if the system does not accept all
+/// Waits until the socket can be written. The wait is needed only if the system does not accept all
 /// data at once, which is rare.
 asio::awaitable<void> bare_socket::writable() {
     const int another = ::fcntl(number_, F_DUPFD_CLOEXEC, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network connection that sends and receives bytes (`byte_stream`), and its socket. Also functions
-// that look up the addresses of a host, and functions that create the error for a failed attempt to
-// connect.
+// Network connection that sends and receives bytes (`byte_stream`), and its socket. The file also
+// has functions that look up the addresses of a host, and functions that create the error for a
+// failed attempt to connect.
 #pragma once
 
 #include "net/endpoint.hpp"
@@ -130,18 +130,19 @@ public:
     virtual void cut(failure why);
     bool is_cut() const { return cut_.has_value(); }
 
-    /// Stores a text that says what the connection is doing now. If a timeout ends the attempt, the
-    /// error text contains it.
+    /// Stores a text that says what the connection is doing now. If a timeout ends the attempt to
+    /// connect, the error text contains the stored text.
     void occupied_with(std::string what) { occupation_ = std::move(what); }
     const std::string& occupation() const { return occupation_; }
 
 protected:
-    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` is the end of the
-    /// error text that begins with "what answers there speaks TLS; ". It must be a string literal.
+    /// Creates the object. `timeout` is the timeout of one reply. `to_have_tls` must be a string
+    /// literal. It becomes the end of the error text that begins with "what answers there speaks
+    /// TLS; ".
     byte_stream(const store_context&, duration timeout, const char* to_have_tls);
 
-    /// Socket and TLS session of this connection, for code that takes them over. After that, Asio
-    /// no longer uses the socket.
+    /// Socket and TLS session of this connection, for code that takes them over. After the
+    /// takeover, Asio no longer uses the socket.
     struct parts {
         int socket;
         std::unique_ptr<tls_session> session; ///< null: the connection has no TLS
@@ -200,7 +201,7 @@ private:
 
 /// Returns the addresses of a host. The system's resolver can hang for minutes and cannot be
 /// stopped. So the function stops waiting as soon as `given_up` returns true, and ignores a later
-/// result of the resolver. It calls `given_up` whenever `wake` rings. Throws `failure`
+/// result of the resolver. The function calls `given_up` whenever `wake` rings. Throws `failure`
 /// (unreachable).
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_executor,
                                                               std::string host, std::uint16_t port,
@@ -214,12 +215,13 @@ asio::awaitable<std::vector<asio::ip::tcp::endpoint>> look_up(asio::any_io_execu
 /// `timeout`. The connection must outlive the handler.
 std::function<void()> give_up(byte_stream&, duration timeout);
 
-/// Returns the error that ended an attempt to connect; call it in a catch block. It accepts every
-/// exception, because the loop that reconnects must continue. An attempt to connect sends no lock
-/// request, so `outcome_unknown` becomes `unreachable`.
+/// Returns the error that ended an attempt to connect; call this function in a catch block. The
+/// function accepts every exception, because the loop that reconnects must continue. An attempt to
+/// connect sends no lock request, so `outcome_unknown` becomes `unreachable`.
 failure trouble_of_attempt();
 
-/// Returns the failure for callers that wait for the connection. Its text names the address.
+/// Returns the failure for callers that wait for the connection. The text of the failure names the
+/// address.
 failure no_connection(const std::string& address, const failure& why);
 
 } // namespace holdfast::net

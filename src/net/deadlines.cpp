@@ -79,8 +79,8 @@ void deadline_timer::close() {
 
 namespace {
 
-/// Returns `errc::refused` if the error code is equal to it. For all other errors, returns
-/// `errc::unreachable`.
+/// Reduces an error code to one of two values: `errc::refused` if the code is equal to this value,
+/// and `errc::unreachable` for all other codes.
 errc meaning_of(const error_code& code) {
     return code == errc::refused ? errc::refused : errc::unreachable;
 }

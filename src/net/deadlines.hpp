@@ -23,8 +23,8 @@ constexpr time_point later(time_point from, duration length) {
     return from > time_point::max() - length ? time_point::max() : from + length;
 }
 
-/// Timer that lasts as long as this object. It calls `late` on the executor at the given time,
-/// unless the object is destroyed before that time.
+/// Timer that lasts as long as this object. The timer calls `late` on the executor at the given
+/// time, unless the object is destroyed before that time.
 class time_limit {
 public:
     time_limit(const store_context&, time_point when, std::function<void()> late);
@@ -86,8 +86,8 @@ private:
     duration previous_ = least_;
 };
 
-/// Reporter of outages: tells the user's observer when a server becomes unreachable and when it is
-/// reachable again. It reports each outage once, even if many attempts to connect fail.
+/// Reporter of outages: tells the user's observer when a server becomes unreachable and when the
+/// server is reachable again. Each outage is reported once, even if many attempts to connect fail.
 class connectivity_reporter {
 public:
     /// Creates the reporter. `home` must outlive it.

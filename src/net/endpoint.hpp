@@ -27,8 +27,8 @@ namespace holdfast::net {
 using stream_socket = asio::generic::stream_protocol::socket;
 using stream_endpoint = asio::generic::stream_protocol::endpoint;
 
-/// Opens a socket for the endpoint, but does not connect it. Sets the options that Asio does not
-/// set: close-on-exec, non-blocking, no delay of small writes. Also makes the kernel detect a dead
+/// Opens a socket for the endpoint, but does not connect it. Sets the socket options that Asio does
+/// not set: close-on-exec, non-blocking, no delay of small writes. Makes the kernel detect a dead
 /// peer; `timeout` is the timeout of one reply.
 error_code open_socket(stream_socket&, const stream_endpoint&, duration timeout);
 
@@ -69,8 +69,8 @@ credentials credentials_now(const credentials& fixed, const credential_provider&
 /// Length limit of a server name in a certificate and in a ClientHello, in bytes.
 inline constexpr std::size_t server_name_bytes_max = 253;
 
-/// Checks for options that all stores have. If a check fails, it throws `errc::invalid_argument`.
-/// The error text contains `whose` and names the field.
+/// Checks for options that all stores have. If a value is not allowed, the check throws
+/// `errc::invalid_argument`. The error text contains `whose` and names the field.
 class option_checks {
 public:
     /// Creates the checks. `whose` is a string literal that names the options, for example

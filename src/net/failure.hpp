@@ -9,8 +9,8 @@
 
 namespace holdfast::net {
 
-/// Error with a code and an additional text. It can be thrown, or stored if several callers must
-/// get it. The text never contains a password.
+/// Error with a code and an additional text. The error can be thrown, or stored if several callers
+/// must get it. The text never contains a password.
 class failure : public boost::system::system_error {
 public:
     failure(error_code code, std::string text)

@@ -13,17 +13,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Functions that find, enter and leave a monitor, and the waits of blocking calls. Unlike the
-// functions in monitor.cpp, these functions use no thread-local state. So a component that is a
-// shared library can contain a second copy of this file (tools/mysql.cmake).
+// Functions that find, enter and leave a monitor, and functions with which blocking calls wait.
+// Unlike the functions in monitor.cpp, these functions use no thread-local state. So a component
+// that is a shared library can contain a second copy of this file (tools/mysql.cmake).
 
 namespace holdfast::runtime {
 namespace {
 
 /// How often a thread tries to lock the mutex before it sleeps. All tries together take about two
-/// microseconds, which is also how long most work inside a monitor takes. To sleep and to wake up
-/// takes longer. The number was measured with 4, 16 and 64 threads on one lock. With fewer tries,
-/// threads sleep too often. With more tries, they take the core from the thread inside the monitor.
+/// microseconds, which is also how long most work inside a monitor takes. Sleeping and waking up
+/// takes longer. The number was found by measurements with 4, 16 and 64 threads on one lock. With
+/// fewer tries, threads sleep too often. With more tries, they take the core from the thread inside
+/// the monitor.
 constexpr int tries = 100;
 
 } // namespace
@@ -79,8 +80,7 @@ bool outside_wait::prepare() noexcept {
     return nudge_ >= 0;
 }
 
-// The result is also false if a signal ends the wait early. The caller must then wait in another
-// way.
+// The wait also returns false if a signal ends it early. The caller must then wait in another way.
 bool outside_wait::until_readable(int socket, duration longest) const noexcept {
     std::array<pollfd, 2> both{{{.fd = socket, .events = POLLIN, .revents = 0},
                                 {.fd = nudge_, .events = POLLIN, .revents = 0}}};
@@ -97,7 +97,7 @@ void outside_wait::interrupt() noexcept {
 
 namespace {
 
-/// Returns half of the number of cores. The other half stays free for a server on the same machine.
+/// Returns half of the number of cores. The other cores stay free for a server on the same machine.
 int half_of_the_cores() {
     return static_cast<int>(std::thread::hardware_concurrency() / 2);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a blocking call waits for a reply on a socket. A thread that runs its operation inside the
-// monitor uses `outside_wait`. A call that has a socket for itself uses `answer_wait`.
+// Classes with which a blocking call waits for a reply on a socket. A thread that runs its
+// operation inside the monitor uses `outside_wait`. A call that has a socket for itself uses
+// `answer_wait`.
 #pragma once
 
 #include "runtime/monitor.hpp"
@@ -52,7 +53,8 @@ public:
     explicit answer_wait(microseconds longest);
 
     /// Waits until `arrived()` returns true. Calls `arrived()` in a loop at first, and later
-    /// whenever data has arrived. Returns false after the timeout `timeout`.
+    /// whenever data has arrived. Returns false if `arrived()` was not true within the time
+    /// `timeout`.
     template <typename Arrived>
     bool wait(int socket, duration timeout, Arrived arrived) {
         const nanoseconds began = now();

@@ -107,8 +107,8 @@ private:
         return taken;
     }
 
-    // Use this reference only while there is a sleeper. Without a sleeper, the clock may be
-    // destroyed.
+    // Table of the clock's sleeping alarms. Use this reference only while a coroutine sleeps on
+    // this alarm, because otherwise the clock may be destroyed.
     sleepers& all_;
     sleeper sleeper_;
     sleepers::map::iterator place_; // valid only while there is a sleeper
@@ -211,8 +211,8 @@ void boot_timer::heard() {
     listening_ = false;
     set_for_ = time_point::max();
     std::uint64_t times = 0;
-    // Reads the number of expiries. After this read, the timer's file descriptor is not readable
-    // until the timer is set again.
+    // Reads how many times the timer has expired. After this read, the timer's file descriptor is
+    // not readable until the timer is set again.
     (void)!::read(file_.native_handle(), &times, sizeof times);
     on_ring_();
 }

@@ -53,7 +53,7 @@ private:
 
 // A timer on CLOCK_BOOTTIME, built on timerfd. Asio has no timer for that clock.
 
-/// Timer that calls `on_ring` on the executor.
+/// Timer that calls the function `on_ring` on the executor.
 ///
 /// Thread safety: call everything on the executor.
 class boot_timer {
@@ -61,9 +61,9 @@ public:
     boot_timer(const asio::any_io_executor&, std::function<void()> on_ring);
     boot_timer(const boot_timer&) = delete;
 
-    /// Makes the timer ring once, at the given time at the latest. It may ring earlier, at a time
-    /// that an earlier call requested. An unnecessary ring costs less than setting the timer anew
-    /// for each sleeper.
+    /// Makes the timer ring once, at the given time at the latest. The timer may ring earlier, at a
+    /// time that an earlier call requested. An unnecessary ring costs less than setting the timer
+    /// anew for each sleeper.
     void ring_by(time_point);
 
     /// Stops the timer until the next call of `ring_by()`. A stopped timer gives the executor no

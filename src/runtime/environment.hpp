@@ -13,9 +13,9 @@ namespace holdfast::runtime {
 /// identity. The function is thread-safe. Do not use the bits for secrets.
 std::function<std::uint64_t()> system_random();
 
-// Detection of fork(). The child process has a copy of every object, but none of the threads. It
-// must not use the copied objects: their sockets and timers also belong to the parent, and their
-// mutexes may be locked for ever.
+// Detection of fork(). The child process has a copy of every object, but none of the threads. The
+// child must not use the copied objects: their sockets and timers also belong to the parent, and
+// their mutexes may be locked for ever.
 
 /// Returns how many fork() calls separate this process from the process that first called this
 /// function.

@@ -27,7 +27,7 @@ bool monitor::is_inside() const {
 namespace {
 
 // Innermost unfinished inline call of this thread (a call that the thread runs inside a monitor).
-// Null if there is none.
+// Null if this thread runs no inline call.
 thread_local inline_call* innermost = nullptr;
 
 std::uint64_t next_number() noexcept {

@@ -48,8 +48,8 @@ public:
     bool runs_here() const;
 
     /// Guard that counts an operation that will wake the background thread. One wake-up serves all
-    /// operations that are ready. So if there are many, it costs a caller less to wait for the
-    /// wake-up than to enter the monitor.
+    /// operations that are ready. So if many operations are ready, it costs a caller less to wait
+    /// for the wake-up than to enter the monitor.
     class load {
     public:
         explicit load(monitor* where) noexcept
@@ -68,7 +68,7 @@ public:
     };
 
     /// Sets the limit `load_max`: calling threads may enter the monitor while fewer operations than
-    /// this limit are counted. Zero, the default: calling threads never enter.
+    /// this limit are counted. With zero (the default), calling threads never enter.
     void welcome(std::size_t load_max) noexcept { load_max_ = load_max; }
     bool welcomes() const noexcept {
         return load_.load(std::memory_order_relaxed) < load_max_.load(std::memory_order_relaxed);
@@ -106,7 +106,8 @@ private:
 /// Wait of a calling thread outside the monitor, which other threads can end.
 class interruptible {
 public:
-    /// Ends the wait soon. It is called inside the monitor, and possibly before the wait has begun.
+    /// Ends the wait soon. This function is called inside the monitor, and possibly before the wait
+    /// has begun.
     virtual void interrupt() noexcept = 0;
 
 protected:
@@ -146,8 +147,8 @@ public:
         come_back();
     }
 
-    /// Interrupts the wait outside the monitor, because its result is no longer needed. Call this
-    /// function inside the monitor.
+    /// Interrupts the wait outside the monitor, because the result of the wait is no longer needed.
+    /// Call this function inside the monitor.
     void interrupt() noexcept;
     bool interrupted() const noexcept { return interrupted_; }
 
@@ -289,7 +290,7 @@ private:
 
 /// Background thread that runs an io_context until this object is destroyed. The destructor waits
 /// for the end of the thread. If a handler drops the last lease, the destructor runs on that thread
-/// itself. It then does not wait, and the thread ends later.
+/// itself. In that case the destructor does not wait, and the thread ends later.
 class loop {
 public:
     loop();

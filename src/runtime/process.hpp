@@ -44,8 +44,8 @@ public:
         } // a signal interrupts sem_wait()
     }
 
-    /// Waits until the semaphore is posted, but for at most `longest`. Returns false if it was not
-    /// posted in this time.
+    /// Waits until the semaphore is posted, but for at most `longest`. Returns false if the
+    /// semaphore was not posted in this time.
     bool wait_for(duration longest) noexcept {
         timespec until{};
         ::clock_gettime(CLOCK_MONOTONIC, &until);

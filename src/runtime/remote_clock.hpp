@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimate of another machine's clock, from replies that contain the time of that machine. Also a
-// function that reads the calendar clock of this machine.
+// Estimate of another machine's clock, from replies that contain the time of that machine. The file
+// also has a function that reads the calendar clock of this machine.
 #pragma once
 
 #include <holdfast/time.hpp>
@@ -30,8 +30,8 @@ public:
     static constexpr std::int64_t drift_divisor = 100;
 
     void learn(time_point sent_at, time_point received_at, microseconds shown) {
-        // The offset between the clocks was in this interval at `received_at`. One tick is added,
-        // because the times of this machine are rounded down to a millisecond.
+        // At the time `received_at`, the offset between the clocks was in this interval. One tick
+        // is added, because the times of this machine are rounded down to a millisecond.
         const interval seen{shown - count(received_at + tick),
                             shown - count(sent_at) + drift(received_at + tick - sent_at)};
         if (!offset_) {

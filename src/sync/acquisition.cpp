@@ -37,7 +37,7 @@ std::shared_ptr<acquisition> acquisition::step_out() {
 }
 
 /// Marks the call as finished. Returns a pointer that keeps the call alive, because the queue may
-/// have had the only other one. Returns null if the call was finished already.
+/// have had the only other pointer to the call. Returns null if the call was finished already.
 std::shared_ptr<acquisition> acquisition::finish() {
     if (std::exchange(finished_, true))
         return nullptr;
@@ -58,8 +58,8 @@ void acquisition::tell(outcome got) {
 
 namespace {
 
-/// Returns the pointer that the caller gets. Several calls may share a read hold, so each of them
-/// gets its own share. An upgrade later checks which of these shares have ended.
+/// Returns the pointer to the hold that the caller gets. Several calls may share a read hold, so
+/// each call gets its own share. An upgrade later checks which of these shares have ended.
 std::shared_ptr<lock_handle> handed_out(const std::shared_ptr<held_lock>& held) {
     return held->what.kind == lock_kind::read ? held->one_share() : held;
 }
@@ -150,8 +150,8 @@ asio::awaitable<void> let_others_try(acquisition& call, gate& here) {
     co_await call.wake().wait_until(std::min(until, call.wanted.give_up_at));
 }
 
-/// Waits, so that other clients can acquire the spin lock. They poll, and would never find the lock
-/// free if this client acquired it again at once after each release.
+/// Waits, so that other clients can acquire the spin lock. These clients poll, and would never find
+/// the lock free if this client acquired it again at once after each release.
 asio::awaitable<void> leave_to_others(acquisition& call) {
     engine& home = *call.home;
     const time_point until = home.queues().left_to_others_until(key_of(call));
@@ -211,7 +211,7 @@ asio::awaitable<void> take_jointly(std::shared_ptr<acquisition> call) {
         call->give_up_busy();
 }
 
-/// Completes the calls that wait for a latch, because a request found the latch open. Only calls
+/// Completes the calls that wait for a latch, after a request has found the latch open. Only calls
 /// that began before that request was sent are completed.
 void let_through(gate& here, time_point looked_at) {
     std::vector<std::shared_ptr<acquisition>> all;
@@ -254,8 +254,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
     const engine::task busy{*home}; // close() waits until an unwanted grant is undone
     const acquisition::alarm_holder sleeps_here{*call};
     gate& here = *home->queues().find(key_of(*call));
-    // The destructor of this guard lets the next queued call start. It runs only after the new hold
-    // was added to the local wait queue, so that the next call sees the hold.
+    // The destructor of this guard lets the next queued call start. The destructor runs only after
+    // the new hold was added to the local wait queue, so that the next call sees the hold.
     const turn ours{*call, here};
     try {
         if (call->wanted.of->is_joint()) {
@@ -266,8 +266,8 @@ asio::awaitable<void> negotiate(std::shared_ptr<acquisition> call) {
             co_await take_counted(call, here);
             co_return;
         }
-        // Check the condition here, because usually the call need not wait, and then no coroutine
-        // is created.
+        // Check here whether the call must let other clients try first. Usually it need not, and
+        // then no coroutine is created for the wait.
         if (here.owes_courtesy())
             co_await let_others_try(*call, here);
         if (call->wanted.of->polls)

@@ -32,10 +32,10 @@ struct outcome {
 using call_hook =
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// A pending call that acquires a lock. It is completed exactly once: by its coroutine, by a
+/// A pending call that acquires a lock. The call is completed exactly once: by its coroutine, by a
 /// hand-over from another caller of this client, by cancellation, by its timeout, or by close(). A
-/// second attempt to complete it has no effect. The code that made the second attempt must then
-/// release what it acquired for the call.
+/// second attempt to complete the call has no effect. The code that made the second attempt must
+/// then release what it acquired for the call.
 class acquisition : public std::enable_shared_from_this<acquisition> {
     call_hook under_way_;
     call_hook queued_;
@@ -78,9 +78,10 @@ public:
     bool begins_reported_wait() { return !std::exchange(wait_reported_, true); }
     /// Returns whether last_request_ended() needs to be called.
     virtual bool follows_requests() const { return false; }
-    /// Called when it is known that the lock is busy. Also called when a request got no reply;
-    /// `no_reply` is then the error. While the call waits in the local queue, it is called for the
-    /// requests of the calls in front. The function must not end any call.
+    /// Function that is called when it is known that the lock is busy. It is also called when a
+    /// request got no reply; `no_reply` is then the error. While this call waits in the local
+    /// queue, the function is called for the requests of the calls in front of this call. The
+    /// function must not end any call.
     virtual void last_request_ended(const failure* /*no_reply*/) {}
     /// Returns the position of this call among the calls of its local queue that have asked for
     /// permits.
@@ -91,7 +92,7 @@ public:
 
     void stand_in(queue&);
     /// Removes the call from the queue. Returns the pointer with which the queue kept the call
-    /// alive; there may be no other.
+    /// alive. There may be no other pointer to the call.
     std::shared_ptr<acquisition> step_out();
 
     void succeed(std::shared_ptr<held_lock>);

@@ -46,9 +46,9 @@ public:
 
     place& spot() { return *spot_; }
 
-    /// Returns the time at which the next request is sent. Throws if two things may have happened:
-    /// a counter has executed an earlier request, and the store has forgotten that request, for
-    /// example after a pause of the process. The store would then take the permits again.
+    /// Returns the time at which the next request is sent. Throws if the store may have executed an
+    /// earlier request about a counter and may have forgotten this since then, for example during a
+    /// pause of the process. A repeated request would then take the permits again.
     time_point begin_request() {
         engine& home = *call_->home;
         const time_point now = home.now();
@@ -80,9 +80,9 @@ public:
         co_return true;
     }
 
-    /// Returns the grant, and keeps it from being released by the destructor. Returns nothing if
-    /// the grant arrived after its own expiry. A counter's grant has no expiry, so it is never too
-    /// late.
+    /// Returns the grant. The destructor then does not release the grant. Returns nothing if the
+    /// grant arrived after its own expiry. A counter's grant has no expiry, so such a grant is
+    /// never too late.
     std::optional<grant> keep(time_point sent_at, const answer& said) {
         granted_ = true;
         const time_point now = call_->home->now();
@@ -104,8 +104,8 @@ private:
         const std::optional<counter_kind> counts = call_->wanted.of->counts();
         return call_->wanted.takes && counts && counts != counter_kind::latch;
     }
-    /// Returns the write hold of the caller, if this call wants a read hold in addition to it.
-    /// Otherwise returns null.
+    /// Returns the write hold of the caller, if this call wants a read hold in addition to the
+    /// write hold. Otherwise returns null.
     held_lock* stood_on() const {
         const bool reads = call_->wanted.of->kind == lock_kind::read;
         return reads ? call_->wanted.under.get() : nullptr;
@@ -150,8 +150,8 @@ time_point next_look(const acquisition& call, const gate* door, const place& spo
     return later(call.home->now(), polls ? std::min(said.term, polls->next()) : said.term);
 }
 
-/// Added to two round trips, gives how long before its deadline a call sends its last request. The
-/// request contains the deadline, and the store refuses a request that arrives later.
+/// A call sends its last request before its deadline, by this margin plus twice the round-trip
+/// time. The request contains the deadline, and the store refuses a request that arrives after it.
 constexpr duration last_look_margin{5};
 
 /// Returns when to send the next request: at `look_at`, or shortly before the deadline if that is
@@ -223,8 +223,8 @@ void note_no_reply(acquisition& call, gate* door, const boost::system::system_er
     call.last_request_ended(&why);
 }
 
-/// Throws if an earlier call asks in place of this call, and its last request got no reply. It is
-/// then unknown whether the permits are free.
+/// Throws if an earlier call asks in place of this call, and the last request of that call got no
+/// reply. It is then unknown whether the permits are free.
 void throw_if_unknown(const acquisition& call, const gate* door) {
     if (!door || !door->serves_before(call))
         return;
@@ -240,10 +240,10 @@ asio::awaitable<void> give_up_at(std::shared_ptr<acquisition> call, time_point w
     call->give_up_busy(); // does nothing if the call has ended
 }
 
-/// Removes the queue entry of the attempt before the call ends as busy. Without this, the next
-/// release could still grant the lock to this call, and a try that follows would find a lock busy
-/// that nobody holds. If the store does not reply in time, the call ends all the same, and the
-/// entry is removed in the background.
+/// Removes the queue entry of the attempt before the call ends as busy. Otherwise the next release
+/// could still grant the lock to the ended call. A later try would then find the lock busy,
+/// although no caller has it. If the store does not reply in time, the call ends all the same, and
+/// the entry is removed in the background.
 asio::awaitable<void> leave_before_giving_up(std::shared_ptr<acquisition> call, attempt& here,
                                              duration round_trip) {
     if (!here.must_leave())
@@ -375,7 +375,8 @@ std::unique_ptr<place> line_up(acquisition& call, owner_id owner) {
 
 namespace {
 
-/// Longest time between two checks if the client cannot subscribe to the release.
+/// Longest time between two checks of the lock, if the client cannot subscribe to the lock's
+/// release.
 constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 
 /// Extra delay before a check that follows the end of a lease, because a store may delete the key 1

@@ -16,8 +16,8 @@ namespace holdfast::sync {
 
 /// Asks the store for the lock until the store grants it or the call is over. Returns nothing if
 /// the timeout has passed (`give_up_busy`), or if the call was completed in another way. Throws the
-/// store's errors. If it returns nothing or throws, it releases in the background whatever the
-/// store may have granted.
+/// store's errors. If this function returns nothing or throws, it releases in the background
+/// whatever the store may have granted.
 asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition>);
 
 /// Maximum number of consecutive grants that arrive after their own lease has expired. After this
@@ -37,8 +37,8 @@ std::unique_ptr<place> line_up(acquisition&, owner_id owner);
 /// the lock.
 inline constexpr duration untold_poll_bound{250};
 
-/// Waiter (`place`) that does not acquire the lock. It reports "granted" when it finds the lock
-/// free.
+/// Waiter (`place`) that does not acquire the lock. The waiter reports "granted" when it finds the
+/// lock free.
 class seen_free final : public place {
 public:
     /// Creates the waiter. `home` and `wake` must outlive it.
@@ -62,10 +62,10 @@ private:
     bool found_busy_ = false;
 };
 
-/// Waits until no client holds the lock. It runs the acquisition loop, but does not enter the gate
-/// (local wait queue), because it acquires nothing. Returns false if the lock was not free within
-/// `timeout`. If `timeout` is zero or less, it asks the store once. Throws the errors of an
-/// acquisition. Call it on the executor only.
+/// Waits until no client holds the lock. The function runs the acquisition loop, but does not enter
+/// the gate (local wait queue), because it acquires nothing. Returns false if the lock was not free
+/// within `timeout`. If `timeout` is zero or less, asks the store once. Throws the errors of an
+/// acquisition. Call this function on the executor only.
 asio::awaitable<bool> wait_until_free(std::shared_ptr<const lock_descriptor>, duration timeout);
 
 /// Waits until the lock is free, for a call that acquires nothing and can be cancelled. The call

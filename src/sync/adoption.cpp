@@ -52,7 +52,8 @@ void begin_hold(engine& home, const std::shared_ptr<held_lock>& held) {
     home.renewals().watch(held);
 }
 
-/// Returns whether the store has certainly changed nothing after this error; see `lock_store`.
+/// Returns whether this error of a request means that the store has certainly changed nothing; see
+/// `lock_store`.
 bool changed_nothing(const error_code& failure) {
     return failure == errc::unreachable || failure == errc::refused ||
            failure == errc::overloaded || failure == errc::closed;
@@ -89,7 +90,7 @@ asio::awaitable<timed_answer> transfer_once(adoption& mine) {
     co_return timed_answer{sent_at, said};
 }
 
-/// Takes the hold over. Throws if the caller cannot get the hold.
+/// Takes over the ticket's hold. Throws if the caller cannot get the hold.
 asio::awaitable<std::shared_ptr<held_lock>> take_over(adoption& mine) {
     const std::shared_ptr<engine> home = mine.of->home;
     auto send = [&mine] { return transfer_once(mine); };

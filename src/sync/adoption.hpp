@@ -17,11 +17,11 @@ namespace holdfast::sync {
 /// owner does not hold the lock.
 asio::awaitable<std::shared_ptr<lock_handle>> adopt(std::shared_ptr<const lock_descriptor>, ticket);
 
-/// Makes the hold last at least `length` from now. Returns false if the owner does not hold the
-/// lock.
+/// Makes the ticket's hold last at least `length` from now. Returns false if the ticket's owner
+/// does not hold the lock.
 asio::awaitable<bool> renew_detached(std::shared_ptr<engine>, hold, duration length);
 
-/// Releases the hold. Returns false if the owner did not hold the lock.
+/// Releases the ticket's hold. Returns false if the ticket's owner did not hold the lock.
 asio::awaitable<bool> release_detached(std::shared_ptr<engine>, hold);
 
 } // namespace holdfast::sync

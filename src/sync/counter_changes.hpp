@@ -26,7 +26,8 @@ counter_change change_of(const counter_descriptor&, counter_verb, std::int64_t a
 /// nothing more.
 asio::awaitable<counter_answer> change(std::shared_ptr<engine>, counter_change);
 
-/// Handler of a change. It is called once. After success, the error code is empty.
+/// Handler of a change of a counter. The handler is called once. After success, the error code is
+/// empty.
 using change_handler = asio::any_completion_handler<void(failure, counter_answer)>;
 
 /// Starts `change()` on the executor `where`: see engine::spawn().
@@ -41,8 +42,8 @@ void give_back(const counter_descriptor&, std::int64_t amount);
 /// last grant or release in the store. If a caller requires more replicas than the release does, it
 /// gets no permits here.
 ///
-/// Passes on all released permits, or none and returns false. So a release that goes to the store
-/// and fails there has changed nothing locally.
+/// Passes on either all released permits or none. Returns false if it passed on none. So a release
+/// that goes to the store and fails there has changed nothing locally.
 bool hand_over(engine&, const counter_change& released);
 
 } // namespace holdfast::sync

@@ -87,7 +87,8 @@ void engine::revalidate(const std::function<bool(const lock_name&)>& which, bool
 
 namespace {
 
-/// Sorts the entries by their age, with the oldest first, and removes those behind `limit`.
+/// Sorts the entries by their age, with the oldest first. Keeps the first `limit` entries, and
+/// removes all others.
 template <typename Entry, typename Since>
 void keep_oldest(std::vector<Entry>& all, std::size_t limit, Since since) {
     const auto count = static_cast<std::ptrdiff_t>(std::min(limit, all.size()));
@@ -344,8 +345,8 @@ asio::awaitable<void> engine::close_down() {
         }
         co_await wait_until_quiet(how_.release_timeout);
     }
-    // Delete the description only if no lock stays held. Otherwise an operator may want to see
-    // which client holds the lock, or has detached the hold.
+    // Delete the client's description at the server only if no lock stays held. If a lock stays
+    // held, an operator may want to see which client holds the lock, or has detached the hold.
     if (renewal_.idle() && !has_detached_)
         co_await store_->depart();
     co_await stop();
@@ -463,8 +464,8 @@ leftovers engine::left() const {
 }
 
 // The functions below decide which call of this client may send the next request; gate::admits()
-// makes the decision itself. They run when a call arrives, gets the reply "busy" or ends, and when
-// a hold ends.
+// makes the decision itself. These functions run when a call arrives, gets the reply "busy" or
+// ends, and when a hold ends.
 
 void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_executor& where) {
     gate& here = gates_.of(key_of(*call));
@@ -479,8 +480,8 @@ void engine::admit(const std::shared_ptr<acquisition>& call, const asio::any_io_
     } else if (here.is_about_to_be_left()) {
         admit_later(call);
     } else if (here.is_being_left()) {
-        // The call waits in the local queue until the release is acknowledged, but at most for the
-        // store's time limit.
+        // The call waits in the local queue until the holder's release is acknowledged, but at most
+        // for the store's time limit.
         here.line_up(*call);
         tell_waiting(*call);
     } else if (!call->wanted.patient) {
@@ -501,10 +502,10 @@ void engine::admit_later(const std::shared_ptr<acquisition>& call) {
     });
 }
 
-// Starts the next calls of the queue. They do not start inside the function that ended the previous
-// call: thousands of calls may fail at once, and the stack would overflow. The queue is looked up
-// again after each call that shares a hold, because the handler of such a call may delete the
-// queue.
+// Starts the next calls of the queue. The calls do not start inside the function that ended the
+// previous call: thousands of calls may fail at once, and the stack would overflow. The queue is
+// looked up again after each call that shares a hold, because the handler of such a call may delete
+// the queue.
 void engine::next_turn(gate_key key, gate& at) {
     for (gate* here = &at; here; here = gates_.find(key)) {
         if (here->unused())
@@ -636,7 +637,8 @@ std::int64_t microseconds(duration d) {
     return std::chrono::microseconds{d}.count();
 }
 
-/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if there is none.
+/// Returns the `errc` value that is equal to the code, as a number. Returns 0 if no value is equal
+/// to the code.
 std::int32_t number_of(const error_code& ec) {
     const error_condition meaning = ec.default_error_condition();
     const bool ours = meaning.category() == make_error_condition(errc::closed).category();

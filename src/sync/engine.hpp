@@ -32,7 +32,7 @@
 
 namespace holdfast::sync {
 
-/// An event that is reported later. It has copies of the event's texts.
+/// An event that is reported later. This object has copies of the event's texts.
 class deferred_event {
 public:
     explicit deferred_event(const event& e)
@@ -55,7 +55,7 @@ private:
 };
 
 // Other threads use a client's executor only through the class `executor_access`, because the
-// executor may be destroyed at any time. The access is closed before that.
+// executor may be destroyed at any time. The access is closed before the executor is destroyed.
 
 /// Thread-safe access to an executor that may be destroyed. Any thread may call every function.
 class executor_access {
@@ -96,8 +96,8 @@ public:
             [&what](const asio::any_io_executor& to) { asio::post(to, std::forward<What>(what)); });
     }
 
-    /// Returns whether both objects give access to the same executor. If so, code that runs on the
-    /// executor may use both clients.
+    /// Returns whether this object and the other object give access to the same executor. If so,
+    /// code that runs on the executor may use both clients.
     bool leads_where(const executor_access& other) const {
         if (this == &other)
             return true;
@@ -177,8 +177,8 @@ public:
     time_point now() const noexcept {
         return around_.own_clock ? around_.time.now() : users_time();
     }
-    /// Returns by how much the clock can be behind the true time, because it rounds down. The
-    /// engine adds this amount to each deadline, so that no call ends before its timeout.
+    /// Returns by how much the clock can be behind the true time, because the clock rounds down.
+    /// The engine adds this amount to each deadline, so that no call ends before its timeout.
     duration clock_rounding() const noexcept { return duration{around_.own_clock ? 1 : 0}; }
     const options& how() const noexcept { return how_; }
     duration unavailable_timeout() const noexcept { return unavailable_timeout_; }
@@ -199,7 +199,7 @@ public:
         std::forward<Ask>(ask)(*store_);
         return true;
     }
-    /// Returns whether the executor was destroyed, and the store with it.
+    /// Returns whether the executor and the store were destroyed.
     bool gone() const noexcept { return gone_; }
     const limits& bounds() const noexcept {
         return bounds_;
@@ -258,7 +258,8 @@ public:
     /// Starts the first queued call for this lock name, if `gate::admits()` allows it.
     void next_turn(gate_key, gate&);
     void found_busy(acquisition&); ///< records a "busy" reply; the next call may send
-    /// Lets readers start that waited behind a call which left the queue without a start.
+    /// Lets readers start that waited behind another call, after that call has left the queue
+    /// without being started.
     void left_queue(const acquisition&);
     /// Completes a queued call whose timeout has passed. The result is "busy", or an error if the
     /// store has not replied to the call in front. A call that waits for a latch sends one last
@@ -279,15 +280,15 @@ public:
     /// Removes the ended hold from its local wait queue, so that the next call in the queue can
     /// start.
     void hold_over(const held_lock&);
-    /// Lets the next queued call start after the release was sent, without waiting for its
-    /// acknowledgement. A call of hold_over() or released() must follow.
+    /// Lets the next queued call start after the release was sent, without waiting until the
+    /// release is acknowledged. A call of hold_over() or released() must follow.
     void release_sent_off(const held_lock&);
     asio::awaitable<bool> force_unlock(lock_name, std::string only_from = {});
     asio::awaitable<bool> force_kind(lock_name, lock_kind);
     /// Marks the hold as abandoned: the thread that should have released the hold has ended.
     void abandon(const std::shared_ptr<held_lock>&);
     /// Keeps an abandoned hold on several locks until the hold ends, because no local wait queue
-    /// keeps such a hold.
+    /// keeps a hold on several locks.
     void keep(std::shared_ptr<lock_handle> abandoned) { kept_.push_back(std::move(abandoned)); }
     void keep_no_more(const lock_handle& ended);
 
@@ -330,8 +331,8 @@ public:
         }
         task(const task&) = delete;
 
-        /// Records that `close()` need not wait for this operation, because the server refused it.
-        /// The operation itself continues.
+        /// Records that `close()` need not wait for this operation, because the server refused the
+        /// operation. The operation itself continues.
         void expect_nothing() {
             engine_.unpromising_ += !std::exchange(unpromising_, true);
             engine_.ring_if_quiet();
@@ -361,9 +362,9 @@ public:
         engine& engine_;
     };
 
-    /// Drops all holds, and the handlers of a pending close without calling them. Call it when the
-    /// executor runs no more code. Otherwise the holds and the engine would never be freed, because
-    /// a hold and the engine keep each other alive.
+    /// Drops all holds. Also drops the handlers of a pending close, without calling them. Call this
+    /// function when the executor runs no more code. Otherwise the holds and the engine would never
+    /// be freed, because a hold and the engine keep each other alive.
     void executor_ended();
     void executor_ends() noexcept; ///< call it before the sleeping operations are destroyed
     /// Destroys everything that must not outlive the execution context: the executor, and the store
@@ -433,11 +434,11 @@ private:
     std::atomic<bool> closed_ = false;
     std::atomic<bool> gone_ = false;
     // Background loops of the store hold a weak pointer to this member, to check whether the engine
-    // is alive. It is the last member, so it is destroyed first.
+    // is alive. This is the engine's last member, so it is destroyed first.
     std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
-// Guard for the user's handlers, which run inside functions of this library and may throw.
+// Calls of the user's handlers. The handlers run inside functions of this library, and may throw.
 
 /// Runs a handler of the user. If the handler throws, the exception does not interrupt the
 /// library's code that called the handler. Instead, the executor's run function throws the

@@ -23,7 +23,7 @@ bool wants_permits(const acquisition& call) {
     return of.kind == lock_kind::permit || (counted && counted != counter_kind::latch);
 }
 
-/// Returns whether the call only checks a latch once. It need not queue then, because the check
+/// Returns whether the call only checks a latch once. Such a call need not queue, because the check
 /// takes nothing from other calls.
 bool looks_once_at_latch(const acquisition& call) {
     return call.wanted.of->counts() == counter_kind::latch && !call.wanted.patient;
@@ -40,8 +40,8 @@ constexpr int asking_max = 64;
 
 } // namespace
 
-/// Returns an empty object that all queues share. It is never destroyed: a client may be a global
-/// object, and global objects are destroyed in no fixed order.
+/// Returns an empty object that all queues share. The object is never destroyed: a client may be a
+/// global object, and global objects are destroyed in no fixed order.
 const gate::rare_fields& gate::no_rare_fields() {
     static const rare_fields& nothing = *new rare_fields;
     return nothing;
@@ -284,8 +284,8 @@ void gate::tell_followers(const failure* no_reply) {
         }
 }
 
-/// Returns why the last request failed. Returns null if it got a reply, or if this client holds the
-/// lock.
+/// Returns why the last request failed. Returns null if the request got a reply, or if this client
+/// holds the lock.
 const failure* gate::last_failure() const {
     const bool is_unknown = rare().no_reply && !holder_ && !has_readers();
     return is_unknown ? &*rare_->no_reply : nullptr;
@@ -295,8 +295,8 @@ std::optional<failure> gate::why_unknown(const acquisition& behind, time_point n
     if (const failure* const why = last_failure())
         return *why;
     // If a call waits at the store, the store has replied "busy", so the lock is not free. The
-    // call's next request may still have no reply, because it waits for the confirmation of a
-    // subscription.
+    // call's next request may have no reply yet, because that request waits for the confirmation of
+    // a subscription.
     const bool may_be_free = !holder_ && !has_readers() && !somebody_waits_there();
     const bool is_silent = may_be_free && behind.wanted.patient && asked_at_ <= behind.started_at &&
                            now - behind.started_at >= silence_min;
@@ -457,7 +457,8 @@ void gates::note_polled(gate_key key, bool others_wait, const held_lock& held, t
     if (polled_.size() >= contended_max)
         polled_.clear();
     polled& here = polled_.try_emplace(key.name, polled{held.taken_at}).first->second;
-    // Other clients have held the lock since then, so begin a new series of this client's holds.
+    // Other clients have held the lock since this client's last series of holds, so begin a new
+    // series.
     if (here.left_until > here.had_since)
         here = polled{held.taken_at};
     if (now - here.had_since >= pauses_of_one_client * held.polled_within())

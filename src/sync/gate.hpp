@@ -112,9 +112,9 @@ public:
 
     /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
-    // Record whether the last request of a call got a reply. note_no_reply() stores the error for
-    // the calls that wait behind that call. They have sent nothing, so for them the error
-    // `outcome_unknown` becomes `unreachable`.
+    // The next two functions record whether the last request of a call got a reply. note_no_reply()
+    // stores the error for the calls that wait behind that call. Those calls have sent nothing, so
+    // for them the error `outcome_unknown` becomes `unreachable`.
     void note_no_reply(failure);
     void note_reply(bool granted);
     /// Records that the store has replied "busy" to a call of this queue.
@@ -134,8 +134,8 @@ public:
     /// granted the lock to another call of this client, because the old hold is then probably lost.
     /// The hold stays in the table until it has ended.
     void revalidate_holder();
-    /// Removes a hold that a newer hold of this client has replaced. Returns false if it was not
-    /// replaced.
+    /// Removes a hold that a newer hold of this client has replaced. Returns false if no newer hold
+    /// has replaced it.
     bool forget_superseded(const held_lock&);
 
     /// Lets the next call send its request before the store has acknowledged the holder's release.
@@ -164,14 +164,14 @@ public:
         alarm& wake_;
     };
 
-    /// Returns whether the next call must first give other clients time to acquire the lock. It
-    /// must after a local hand-over while other clients were subscribed to the release.
+    /// Returns whether the next call must first give other clients time to acquire the lock. This
+    /// is the case after a local hand-over while other clients were subscribed to the release.
     bool owes_courtesy() const { return rare_ && rare_->owes_courtesy; }
     void owe_courtesy(bool owed);
 
 private:
-    /// Members that only few local wait queues need. They are allocated on demand, because a client
-    /// may have a hundred thousand queues.
+    /// Members that only few local wait queues need. These members are allocated on demand, because
+    /// a client may have a hundred thousand queues.
     struct rare_fields {
         acquisition::queue upgrade{}; // has at most one element
         hold_set superseded{};
@@ -190,7 +190,8 @@ private:
         time_point busy_at = time_point::min(); // time of the store's last reply "busy"
         std::optional<failure> no_reply{};      // why the last request got no reply
         bool was_busy = false; // true: permits were busy, and none were granted since then
-        // True: a call in the queue wants to know how the requests of the calls in front end.
+        // True if a call in the queue wants to know how the requests of the calls in front of it
+        // end.
         bool has_followers = false;
         // Number of readers that ask the store now, and how many of them would share the hold that
         // they get.
@@ -280,8 +281,8 @@ public:
     time_point left_to_others_until(gate_key) const;
 
 private:
-    /// Maximum number of entries in `polled_`, and in each table of `contended_`. It is needed
-    /// because unused entries of these tables are not deleted.
+    /// Maximum number of entries in `polled_`, and in each table of `contended_`. The limit is
+    /// needed because unused entries of these tables are not deleted.
     static constexpr std::size_t contended_max = 10'000;
 
     /// State of a spin lock that other clients wait for.
@@ -297,14 +298,14 @@ private:
     map& named(family which) { return gates_[static_cast<std::size_t>(which)]; }
 
     by_family<map> gates_; // key: the name
-    // Map node of the queue that was deleted last. It is kept for reuse, because most queues are
-    // created and deleted with each hold.
+    // Map node of the queue that was deleted last. The node is kept for reuse, because most queues
+    // are created and deleted with each hold.
     map::node_type spare_;
     by_family<std::unordered_set<std::string>> contended_;
     std::unordered_map<std::string, polled> polled_;
 };
 
-/// Timeouts of the calls that wait in local queues. They all use one alarm.
+/// Timeouts of the calls that wait in local queues. One alarm serves all these timeouts.
 class call_timeouts {
 public:
     explicit call_timeouts(engine&);
@@ -330,8 +331,8 @@ private:
 
 /// Hands over a hold that its owner no longer needs. The first waiter in the local queue gets the
 /// hold without a request to the store. The limits of `options::hand_off` must allow it, and the
-/// hold must fit the waiter's request. Returns true if the hold was handed over; it has then ended
-/// for its old owner. Returns false if the caller must release it at the store.
+/// hold must fit the waiter's request. Returns true if the hold was handed over; the hold has then
+/// ended for its old owner. Returns false if the caller must release the hold at the store.
 bool hand_on(const std::shared_ptr<held_lock>&);
 
 /// Finds a read hold of this client, takes a share of it for the caller, and returns it. Sends no

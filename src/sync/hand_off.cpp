@@ -26,19 +26,21 @@ bool within_budget(const held_lock& held) {
 }
 
 /// Returns whether the state of the hold allows a local hand-over. The hold must be renewed and
-/// valid, and must have a fencing token for the next owner, if the lock has tokens. It must have no
-/// pending request, and no wish of another program. Its owner must not have got a warning.
+/// valid, and must have a fencing token for the next owner, if the lock has tokens. The hold must
+/// have no pending request, and no wish of another program. The hold's owner must not have got a
+/// warning.
 bool in_good_state(const held_lock& held) {
     return held.renewed() && held.is_valid() && !held.warned && held.in_flight == 0 &&
            held.has_token_for_next_owner() && !held.has_linked_request() &&
            !held.stays_with_its_holder() && held.extensions == 0 && !held.was_asked();
 }
 
-/// Returns whether the hold fits the request of the next owner: same kind, same number of permits,
-/// and at least the required replicas. The request must want a renewed hold. At least half of a new
-/// grant's time must be left. At most the requested lease may be left, because other clients wait
-/// for this time if the next owner dies. In a store with sessions the time is never too long,
-/// because all holds last as long as the session.
+/// Returns whether the hold fits the request of the next owner. The kind and the number of permits
+/// must be the same. The hold must have at least the required replicas. The request must want a
+/// renewed hold. The hold must have at least half of a new grant's time left. It must not have more
+/// time left than the requested lease, because other clients wait for this time if the next owner
+/// dies. In a store with sessions the time is never too long, because all holds last as long as the
+/// session.
 bool suits(const held_lock& held, const request& wanted) {
     const duration stored = held.store_forgets_at() - held.home->now();
     const bool by_session = held.home->bounds().by_session;

@@ -18,10 +18,10 @@ std::stop_source stopped_source() {
     return fresh;
 }
 
-/// Returns a stop token of `source`, and creates `source` if the token needs it. If `over` is true,
-/// the returned token is already stopped. If `for_good` is true, a `source` that this call creates
-/// is stopped. An existing `source` is not stopped here, because that would run the user's
-/// callbacks under the mutex.
+/// Returns a stop token of `source`. Creates the stop source first if this is necessary. If `over`
+/// is true, the returned token is already stopped. If `for_good` is true, a stop source that this
+/// call creates is already stopped, too. This call does not stop an existing stop source, because
+/// that would run the user's callbacks under the mutex.
 std::stop_token token_of(std::stop_source& source, bool over, bool for_good) {
     if (!source.stop_possible() && (for_good || !over))
         source = for_good ? stopped_source() : std::stop_source{};
@@ -178,7 +178,7 @@ void held_lock::note_wish(wish got) {
             return;
         wishes_->received = std::move(got);
     }
-    // The stop runs callbacks of the user, so do not request it under the mutex.
+    // Do not request the stop under the mutex, because the request runs the user's callbacks.
     if (home->borrowed())
         asio::post(home->executor(),
                    [self = shared_from_this()] { self->fire(self->wishes_->source); });
@@ -412,7 +412,8 @@ void held_lock::extended(time_point sent_at, duration asked, duration term, unsi
     end_danger();
 }
 
-/// Ends the present danger of loss: the next danger gets a new stop token. Call it under the mutex.
+/// Marks the present danger of a loss as over. The next danger gets a new stop token. Call this
+/// function under the mutex.
 void held_lock::end_danger() {
     if (!std::exchange(warned, false))
         return;

@@ -23,8 +23,8 @@
 
 namespace holdfast::sync {
 
-/// Result of a successful acquisition. Its validity counts from `sent_at`, the time when the
-/// request was sent.
+/// Result of a successful acquisition. The validity of the grant counts from `sent_at`, the time
+/// when the request was sent.
 struct grant {
     owner_id owner;
     time_point sent_at;
@@ -60,8 +60,8 @@ public:
 
     held_lock(const request&, const grant&);
 
-    /// Creates the hold of the next local owner from the hold of the present owner. In the store it
-    /// is the same hold, with the same expiry.
+    /// Creates the hold of the next local owner from the hold of the present owner. In the store,
+    /// both are the same hold, with the same expiry.
     held_lock(const held_lock& handed_on, const request& of_next_owner);
 
     hold what; ///< constant, but confirmed() may change the number of replicas
@@ -91,8 +91,8 @@ public:
     std::uint64_t token() const noexcept override { return token_; }
     std::vector<std::string> permit_ids() const override;
     bool share() override;
-    /// Ends the share of one lease or thread. The result says whether other shares are left. If
-    /// none is left, the caller must release the hold at the store.
+    /// Ends the share of one lease or thread. The result says whether other shares are left. If no
+    /// share is left, the caller must release the hold at the store.
     enum class left { others, nobody, was_lost, was_ended };
     left unshare();
     void thread_ended() noexcept override;
@@ -126,8 +126,8 @@ public:
         return out_of_time() ? event_cause::max_hold : event_cause::term_ended;
     }
     duration lease() const { return lease_; }
-    /// Returns the lease, or the time that the store granted last if that is shorter (a session).
-    /// The times of renewals, warnings and hand-overs are computed from it.
+    /// Returns the lease of the hold. If the store granted a shorter time last (a session), returns
+    /// that time. The times of renewals, warnings and hand-overs are computed from the result.
     duration effective_lease() const { return std::min(lease_, given_); }
     /// Returns the time that the store granted last, which it would also grant to a new owner.
     /// Returns `duration::max()` if the store grants any requested lease.
@@ -140,11 +140,12 @@ public:
     bool has_token_for_next_owner() const;
     phase now_in() const { return phase_; }
     /// Returns until when the store may still have the hold. After that time there is nothing to
-    /// release. It is the latest possible arrival of the last request, plus the whole lease.
+    /// release. The result is the latest possible arrival of the last request, plus the whole
+    /// lease.
     ///
-    /// In a store with sessions, it is the end of the validity that the store reported last,
-    /// because the engine does not know when the session ends. After that time, the store itself
-    /// repeats a release that was not acknowledged.
+    /// In a store with sessions, the result is the end of the validity that the store reported
+    /// last, because the engine does not know when the session ends. After that time, the store
+    /// itself repeats a release that was not acknowledged.
     time_point store_forgets_at() const;
     /// Returns the time until which the store may have this hold, or the result of a late request.
     /// A late request may create an entry in a queue, which lasts longer than the lease.
@@ -163,8 +164,8 @@ public:
     /// Records in this read hold that the store has released a write hold that was linked to it.
     void note_released_write(const hold& write);
     /// Returns the last few write holds that were linked to this read hold and then released. A
-    /// failover may undo such a release. The store then keeps the write hold as long as the read
-    /// hold.
+    /// failover may undo the release of a write hold. The store then keeps the write hold as long
+    /// as the read hold.
     std::vector<hold> released_writes() const;
     /// Records a granted request that was sent at `sent_at` and asked for the lease `asked`, or for
     /// no lease. The store granted the time `term`, and `replicas` replicas confirmed it. If the
@@ -176,8 +177,8 @@ public:
     void confirmed(time_point sent_at, duration asked, duration term, unsigned replicas);
     /// Records that a request got no reply. The store may have executed the request.
     void perhaps_extended(duration asked);
-    /// Returns whether a warning of danger may be due: the hold needs renewal requests, and neither
-    /// the present danger nor the loss was reported yet.
+    /// Returns whether a warning of a possible loss may be due: the hold needs renewal requests,
+    /// and neither the present danger nor the loss was reported yet.
     bool to_be_warned() const { return needs_requests() && !untried && !warned && !told_lost; }
     /// Sets the length of the lease, and whether it is renewed.
     void set_lease(duration, bool renewed);
@@ -201,8 +202,8 @@ public:
     /// Returns whether a wish was stored by note_wish(). A hold with a wish is released at the
     /// store, and not passed on within this client.
     bool was_asked() const { return received_wish().has_value(); }
-    /// Sets the alarm that rings when the hold ends, or removes it (null). The alarm belongs to the
-    /// coroutine that listens for wishes.
+    /// Sets the alarm that rings when the hold ends. A null pointer removes the alarm. The alarm
+    /// belongs to the coroutine that listens for wishes.
     void set_wish_alarm(alarm* wake) { wishes_->wake = wake; }
     /// Requests the stop of all tokens that lost() has returned. Returns false if the hold had
     /// ended before.
@@ -235,8 +236,9 @@ public:
     int refusals = 0;        ///< number of consecutive refusals
     bool once_more = false;  ///< true: send another request right after the next reply
     bool unanswered = false; ///< true: the last renewal request got no reply
-    /// True until the first renewal has a reply, if less time is left of the hold than a whole
-    /// lease: its lease was fixed before, or the grant was brief (`grant::is_brief`).
+    /// True if the hold has less time left than a whole lease, and its first renewal has no reply
+    /// yet. The reason is that the lease was fixed before, or that the grant was brief
+    /// (`grant::is_brief`).
     std::atomic<bool> untried = false;
     bool abandoned = false;     ///< true: the holding thread has ended without a release
     bool warned = false;        ///< true: the present danger was reported
@@ -291,7 +293,7 @@ private:
     duration lease_;
     // In a store with sessions, `given_` is the session's remaining time at the last reply, and
     // `lease_ends_at_` is the end of the lease by the local clock. Other stores grant the requested
-    // lease and end it themselves, so both have no limit there.
+    // lease and end it themselves, so both values are unlimited for these stores.
     duration given_ = duration::max();
     time_point lease_ends_at_ = time_point::max();
     // Time of the last reply that moved the expiry.

@@ -16,7 +16,7 @@ inline duration margin(duration lease) {
     return std::min(lease / 100 + duration{2}, lease / 2);
 }
 
-/// Returns the shortest lease that is valid in this process for the time `length`.
+/// Returns the shortest lease that stays valid in this process for the time `length`.
 constexpr duration lease_valid_for(duration length) {
     return length + length / 99 + duration{3};
 }
@@ -26,8 +26,8 @@ constexpr time_point later(time_point t, duration d) {
 }
 
 /// Returns the time until which this process may rely on a lease. In this process, the lease begins
-/// when the request is *sent*. In the store it begins later, when the request arrives. So the lease
-/// ends in this process before it ends in the store.
+/// when the request is *sent*. In the store, the lease begins later, when the request arrives. So
+/// the lease ends in this process before it ends in the store.
 inline time_point valid_until(time_point sent_at, duration lease) {
     return later(sent_at, lease - margin(lease));
 }
@@ -44,8 +44,8 @@ constexpr duration renewal_period(duration lease) {
     return std::max(lease / 3, duration{1});
 }
 
-/// Returns how long before the expiry the owner is warned. If a renewal succeeds before, there is
-/// no warning.
+/// Returns how long before the expiry the owner is warned. If a renewal succeeds before that time,
+/// there is no warning.
 constexpr duration danger_period(duration lease) {
     return lease / 3;
 }
@@ -74,8 +74,9 @@ constexpr duration last_pauses{100};
 constexpr int refusals_counted_max = 3;
 
 /// Returns the pause before a failed renewal is tried again. The pause doubles with each
-/// consecutive refusal. It is at most a quarter of the time left, but pauses up to `last_pauses`
-/// are always allowed. `left` may be shorter than `lease` if the hold had a fixed lease before.
+/// consecutive refusal. The pause is at most a quarter of the time left, but pauses up to
+/// `last_pauses` are always allowed. `left` may be shorter than `lease` if the hold had a fixed
+/// lease before.
 constexpr duration retry_period(duration lease, duration left, int refusals = 0) {
     const int times = 1 << std::clamp(refusals, 0, refusals_counted_max);
     const duration pause = times * std::clamp(lease / 10, duration{1}, duration{1000});

@@ -150,8 +150,8 @@ public:
     virtual void take_back_parts() const {}
 };
 
-// Functions that remove a lock from its holder. With Sentinels or a cluster, they repeat the
-// request while no server can be reached, as outlast_failover() does.
+// Functions that remove a lock from its holder. With Sentinels or a cluster, these functions repeat
+// the request while no server can be reached, as outlast_failover() does.
 
 /// Removes a lock from its holder. Repeats the request only if the store has certainly not executed
 /// it. Otherwise the repetition could remove the hold of the next holder.
@@ -171,9 +171,9 @@ struct request {
     bool renewed;
     bool patient;          ///< true: the call may wait; false: it makes one attempt
     time_point give_up_at; ///< deadline; after it the call sends no new request
-    /// Deadline of the whole call, if this request is one vote of a `quorum_mutex` call. It is
-    /// later than `give_up_at`, because each vote request makes only one attempt. A vote request
-    /// that still waits for a connection at this time fails.
+    /// Deadline of the whole call, if this request is one vote of a `quorum_mutex` call. This
+    /// deadline is later than `give_up_at`, because each vote request makes only one attempt. A
+    /// vote request that still waits for a connection at this time fails.
     time_point quorum_deadline{};
     bool takes = true;     ///< false: the call only waits until the lock is free
     std::int64_t amount{}; ///< amount to take from a counter, or number of leased permits

@@ -30,7 +30,8 @@ struct failure {
     std::string text;
 };
 
-/// Handler of a release or an extension. It is called once. After success, the error code is empty.
+/// Handler of a release or an extension. The handler is called once. After success, the error code
+/// is empty.
 using release_handler = asio::any_completion_handler<void(failure)>;
 
 /// Interface of a held lock for leases and threads (`lock_handle`). Several leases and threads may
@@ -50,8 +51,8 @@ public:
 
     /// Returns the name of the lock in the store. The string lives as long as the hold.
     virtual std::string_view name() const noexcept = 0;
-    /// Returns the key of the hold in the thread table. It is the name of the lock, unless the hold
-    /// is on several locks.
+    /// Returns the key of the hold in the thread table. The key is the name of the lock, unless the
+    /// hold is on several locks.
     virtual std::string_view entry() const noexcept { return name(); }
     virtual std::string owner() const = 0;
     virtual lock_kind kind() const noexcept = 0;
@@ -59,17 +60,17 @@ public:
     bool is_valid() const noexcept { return remaining() > duration::zero(); }
     virtual std::stop_token lost() const = 0;
     virtual std::stop_token in_danger() const = 0;
-    /// Returns the token whose stop is requested by a wish. The first call starts to listen for
-    /// wishes.
+    /// Returns the stop token that is stopped when a wish arrives. The first call starts to listen
+    /// for wishes.
     virtual std::stop_token asked() const = 0;
     virtual std::optional<wish> received_wish() const = 0;
     virtual bool renewed() const noexcept = 0;
     // Returns why this hold was lost, or `none` if it was not lost. A hold on several locks calls
-    // this function and out_of_time() for each member's hold.
+    // why_lost() and out_of_time() of each member's hold.
     virtual event_cause why_lost() const { return event_cause::none; }
     /// Returns whether the hold was renewed until the limit `options::max_hold`.
     virtual bool out_of_time() const { return false; }
-    /// Prevents a local hand-over of the hold. Its release will go to the store.
+    /// Prevents a local hand-over of the hold. The release of the hold will go to the store.
     virtual void stay_with_its_holder() noexcept {}
     /// Returns the number of replicas that have confirmed the hold.
     virtual unsigned replicas() const noexcept = 0;
@@ -104,8 +105,8 @@ public:
     virtual asio::awaitable<ticket> detach() = 0;
     virtual void abandon() = 0; ///< called after `thread_ended()`
 
-    /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold
-    /// (its use by one lease or thread), which ends with the last copy of that pointer. To end a
+    /// Returns a pointer to the hold itself. Another pointer may stand for one share of the hold:
+    /// its use by one lease or thread. The share ends with the last copy of that pointer. To end a
     /// share, drop its pointer before you release the hold.
     virtual std::shared_ptr<lock_handle> whole() = 0;
 
@@ -114,8 +115,8 @@ public:
     virtual bool deferred() const noexcept = 0;
     /// Records that a release will follow. Any thread may call this function.
     virtual void announce_release() noexcept = 0;
-    /// Releases the hold without waiting for the result. Afterwards, a call of `sent_off` tells
-    /// whether the release request was sent.
+    /// Releases the hold without waiting for the result. After the release has begun, calls
+    /// `sent_off`, which returns whether the release request was sent.
     virtual void release_unwaited(const asio::any_io_executor& where,
                                   const std::function<bool()>& sent_off) = 0;
 };

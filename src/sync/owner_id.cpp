@@ -5,8 +5,8 @@
 
 namespace holdfast {
 
-// This function is called for every request, so it allocates memory only once: it writes into a
-// local buffer first.
+// This function is called for every request, so it should allocate memory only once. For this
+// reason it writes into a local buffer first.
 std::string to_string(const owner_id& owner) {
     static constexpr char digits[] = "0123456789abcdef";
     char text[36 + 1 + 20];

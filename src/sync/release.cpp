@@ -223,7 +223,8 @@ struct abandoned {
     std::unique_ptr<alarm> wake;
     std::unique_ptr<place> spot;
     duration kept; ///< how long the store keeps a hold or a queue entry if nobody removes it
-    // Write hold of the same caller. The store keeps it as long as the unwanted read hold exists.
+    // Write hold of the same caller. The store keeps this write hold as long as the read hold of
+    // the undone attempt exists.
     std::shared_ptr<held_lock> under;
 };
 

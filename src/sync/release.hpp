@@ -31,9 +31,10 @@ void release(std::shared_ptr<held_lock>, release_handler);
 /// the store (`place`) may ring it.
 void undo(acquisition&, owner_id, std::unique_ptr<place>);
 
-/// Releases the hold once more at the time `settled_at`, after the server has replied that it was
-/// released or did not exist. `asked_at` is when that request was sent. Until `settled_at`, the
-/// store may still execute an earlier request of the same owner, which would take the lock again.
+/// Releases the hold once more at the time `settled_at`, after the server has replied that the hold
+/// was released or did not exist. `asked_at` is the time at which the request with this reply was
+/// sent. Until `settled_at`, the store may still execute an earlier request of the same owner,
+/// which would take the lock again.
 void release_when_settled(std::shared_ptr<held_lock>, time_point asked_at);
 
 /// Releases a hold that has ended without a release, because the store may still have it. In a
@@ -46,9 +47,9 @@ void release_remains(std::shared_ptr<held_lock>);
 void release_late_remains(const std::shared_ptr<held_lock>&);
 
 /// Releases once more the write holds that were linked to this read hold and are already released.
-/// Call it when the server may have lost its last writes: it may then have such a write hold again,
-/// and would keep it as long as the read hold is renewed. Each release is repeated until the server
-/// has replied, at most for as long as the store keeps the read hold.
+/// Call it when the server may have lost its last writes: the server may then have such a write
+/// hold again, and would keep the write hold as long as the read hold is renewed. Each release is
+/// repeated until the server has replied, at most for as long as the store keeps the read hold.
 void release_writes_again(const std::shared_ptr<held_lock>& read);
 
 } // namespace holdfast::sync

@@ -31,7 +31,8 @@ void renewal::hand_over(held_lock& held, const shared_hold& next_owner) {
     const duration lease =
         next_owner->effective_lease(); // the old hold may have had a lease of another length
     const time_point usual = later(engine_.now(), renewal_period(lease));
-    // Even on a slow network, the reply must arrive before the new owner gets a warning of a loss.
+    // Leave enough time, even on a slow network, so that the reply to the renewal arrives before
+    // the new owner of the hold is warned of a loss.
     const duration time_to_reply = std::max(lease / 5, 2 * held.round_trip);
     const time_point unwarned = next_owner->ends_at() - danger_period(lease) - time_to_reply;
     next_owner->request_at = std::min({held.request_at, usual, unwarned});
@@ -127,8 +128,8 @@ duration request_period(const held_lock& held) {
     return std::min({usual, known, held.home->bounds().read_request_max});
 }
 
-/// Returns the lease that a renewal request asks for. If the hold is renewed, it is the hold's
-/// lease. If the lease is fixed and only this client can shorten it, the result is zero: the
+/// Returns the lease that a renewal request asks for. If the hold is renewed, the result is the
+/// hold's lease. If the lease is fixed and only this client can shorten it, the result is zero: the
 /// request then only checks that the hold exists. Other holds with a fixed lease ask for their
 /// remaining time, rounded up by at most 1/64, so that holds with similar remaining times can share
 /// one request.
@@ -216,9 +217,9 @@ void renewal::leave(held_lock& held) {
     schedule_.erase(schedule_.iterator_to(held));
 }
 
-/// Wakes the renewal loop if it would sleep beyond `when`, and starts the loop if it has ended.
-/// Usually the function does nothing, because a busy client takes and releases thousands of locks
-/// during one sleep of the loop.
+/// Wakes the renewal loop if the loop would sleep beyond `when`, and starts the loop if the loop
+/// has ended. Usually the function does nothing, because a busy client takes and releases thousands
+/// of locks during one sleep of the loop.
 void renewal::wake_for(time_point when) {
     if (!running_) {
         running_ = true;
@@ -258,8 +259,8 @@ bool is_nearly_due(const held_lock& held, time_point now) {
 } // namespace
 
 /// Acts on all holds that are due: sends renewal requests, warns the holders, and ends expired
-/// holds. If a request is due, it also renews the holds that are nearly due. If the alarm rings too
-/// early, nothing is due.
+/// holds. If a request is due, this function also renews the holds that are nearly due. If the
+/// alarm rings too early, nothing is due.
 void renewal::act_on_due() {
     const time_point now = engine_.now();
     requests_by_content requests;
@@ -382,8 +383,8 @@ public:
             held->perhaps_extended(asked_.lease_time);
             release_late_remains(held);
         }
-        // Ignore the failure if a later request has succeeded already. Also ignore it if the
-        // request only checked a hold with a fixed lease, and replicas did not confirm it.
+        // Ignore the failure if a later request has succeeded already. Also ignore the failure if
+        // the request only checked a hold with a fixed lease, and replicas did not confirm it.
         const bool is_harmless = is_outdated || (is_unconfirmed && !was_renewal());
         if (!is_harmless)
             home_.failed(*held, why);
@@ -394,8 +395,8 @@ private:
         --held.in_flight;
         held.untried = held.untried && !was_renewal();
     }
-    // Returns whether the request was a renewal. Returns false if it only checked whether holds
-    // with a fixed lease still exist.
+    // Returns whether the request was a renewal. Returns false if the request only checked whether
+    // holds with a fixed lease still exist.
     bool was_renewal() const { return asked_.renews; }
 
     renewal& home_;
@@ -584,7 +585,7 @@ asio::awaitable<void> ask_beside(std::shared_ptr<held_lock> held, extend_options
 constexpr int tries_max = 3;
 
 /// Waits for the first reply, but only until the given time or until the hold expires. Checks the
-/// expiry again and again, because another extension may move it during the wait.
+/// expiry again and again, because another extension may change the expiry during the wait.
 asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point until) {
     engine& home = *held.home;
     while (!all.said && all.pending > 0 && !home.stopped()) {
@@ -596,8 +597,8 @@ asio::awaitable<void> await_answer(const held_lock& held, tries& all, time_point
 }
 
 /// Asks the store to extend the hold. If no reply comes in time, sends the same request again over
-/// another connection, while the first request is still pending. It does no harm if the store
-/// executes the request twice, because both executions extend the hold to the same length.
+/// another connection, while the first request is still pending. The store may execute the request
+/// twice without harm, because both executions extend the hold to the same length.
 asio::awaitable<answer> ask_in_time(std::shared_ptr<held_lock> held, extend_options wanted) {
     engine& home = *held->home;
     const auto all = std::make_shared<tries>(home);
@@ -648,16 +649,18 @@ asio::awaitable<failure> extend_by(std::shared_ptr<held_lock> held, duration len
     const failure why = co_await ask_store(held, {length, held->what.replicas});
     if (why.code)
         co_return why;
-    // If the hold is renewed, later renewals use the longer of the two leases.
+    // If the hold is renewed, later renewals use the old lease or the new length, whichever is
+    // longer.
     const bool renewed = held->renewed();
     held->set_lease(renewed ? std::max(held->lease(), length) : length, renewed);
     held->home->renewals().reschedule(*held);
     co_return failure{};
 }
 
-/// Returns the lease that the replicas must confirm. For a fixed lease, it is the remaining time of
-/// the hold. For a renewed hold, it is the remaining time or the whole lease, whichever is longer.
-/// It is never longer than the longest lease that the server allows now.
+/// Returns the lease that the replicas must confirm. For a fixed lease, the result is the remaining
+/// time of the hold. For a renewed hold, the result is the remaining time or the whole lease,
+/// whichever is longer. The result is never longer than the longest lease that the server allows
+/// now.
 duration whole_term(const held_lock& held) {
     const duration believed = lease_valid_for(held.remaining());
     const bool renews = held.renewed() && !held.out_of_time();

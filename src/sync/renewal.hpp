@@ -67,11 +67,12 @@ public:
 
     /// Checks the holds whose names `which` selects, because the store may have forgotten them. If
     /// `which` is empty, checks all holds. If `urgent` is true, the checks are sent at once.
-    /// Otherwise they are spread over a tenth of the shortest lease of these holds.
+    /// Otherwise the checks are spread over a tenth of the shortest lease of these holds.
     void revalidate(const std::function<bool(const lock_name&)>& which, bool urgent);
 
     /// Returns how many times revalidate() was called. If the number has changed while a lock was
-    /// being requested, check the granted hold, too, because the last call did not know it yet.
+    /// being requested, check the granted hold, too, because the last call of revalidate() did not
+    /// know this hold yet.
     std::size_t revalidations() const { return revalidations_; }
 
     /// Returns whether every hold in the schedule is abandoned. No caller will release an abandoned

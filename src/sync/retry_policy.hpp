@@ -27,8 +27,8 @@ inline bool is_undone(const error_code& ec) {
     return ec == errc::unreachable;
 }
 
-/// Returns whether the server refused the request itself. Returns false if the refusal has another
-/// reason: failed authentication, an untrusted server, or lack of memory.
+/// Returns whether the server refused the content of the request. Returns false if the refusal has
+/// another reason: failed authentication, an untrusted server, or lack of memory.
 inline bool is_refusal(const error_code& ec) {
     return ec == errc::refused && ec != store_errc::not_authenticated &&
            ec != store_errc::untrusted && ec != store_errc::out_of_memory;
@@ -39,7 +39,7 @@ inline bool is_refusal(const error_code& ec) {
 class pauses {
 public:
     static constexpr backoff after_silence{duration{20}, duration{1000}};
-    /// Pause after a refusal. It is long but finite, because an operator may grant a missing
+    /// Pause after a refusal. The pause is long but finite, because an operator may grant a missing
     /// permission later.
     static constexpr duration after_a_no{5000};
 
@@ -141,8 +141,9 @@ outlast_failover(std::shared_ptr<engine> home, Query query,
     }
 }
 
-// Limit of how often one waiter sends requests. It is needed because any program may publish on the
-// channel of a lock: without the limit, a flood of notifications would cause a flood of requests.
+// Limit of how often one waiter sends requests. The limit is needed because any program may publish
+// on the channel of a lock: without the limit, a flood of notifications would cause a flood of
+// requests.
 
 class attempt_pacer {
 public:

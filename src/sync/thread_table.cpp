@@ -111,7 +111,7 @@ void thread_table::take_back_lent(std::string_view name, side way) {
     const auto found = mine(name, way);
     if (found == entries_.end() || !found->second.lent)
         return;
-    // The thread has also locked this member alone, and keeps that share of the hold.
+    // The thread has also locked this member by itself, and keeps that share of the member's hold.
     if (found->second.count > 1) {
         (void)found->second.hold->share();
         found->second.lent = false;

@@ -39,8 +39,8 @@ class thread_table : public std::enable_shared_from_this<thread_table> {
 public:
     using shared_lock_handle = std::shared_ptr<lock_handle>;
 
-    /// Creates a table. `forked` returns whether this process is the child of a fork(); such a
-    /// child has only a copy of the table.
+    /// Creates a table. `forked` returns whether this process is the child of a fork(). The child
+    /// of a fork() has only a copy of the table.
     explicit thread_table(std::function<void(shared_lock_handle)> on_abandoned,
                           std::function<bool()> forked = {});
 
@@ -54,7 +54,7 @@ public:
     void add(shared_lock_handle, side);      ///< adds the first entry of this thread and name
     /// Adds the hold of one member of a hold on several locks. The entry stays until
     /// take_back_lent() is called or the hold is lost. If the thread has meanwhile also locked this
-    /// member by itself, take_back_lent() keeps that share.
+    /// member by itself, take_back_lent() keeps the thread's own share.
     void lend(shared_lock_handle, side);
     void take_back_lent(std::string_view name, side);
     void enter_again(std::string_view name, side); ///< adds 1 to the count

@@ -10,10 +10,10 @@
 
 namespace holdfast::sync {
 
-/// Starts the coroutine that listens for wishes for this hold. It subscribes to wishes, and reads
-/// the stored wish at once, after each notification, and each third of the lease. It ends after a
-/// wish, or when the hold ends. Does nothing if the store has no wishes. Call it on the executor
-/// only.
+/// Starts the coroutine that listens for wishes for this hold. The coroutine subscribes to wishes.
+/// It reads the stored wish at once, after each notification, and after each third of the lease. It
+/// ends after a wish, or when the hold ends. Does nothing if the store has no wishes. Call this
+/// function on the executor only.
 void listen_for_wishes(const std::shared_ptr<held_lock>&);
 
 } // namespace holdfast::sync

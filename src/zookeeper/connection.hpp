@@ -37,7 +37,8 @@ private:
     std::optional<std::string> words_; // set while the answer to a four-letter word is read
 };
 
-// The handshake on a new connection, before any request. All its functions throw `net::failure`.
+// The handshake on a new connection, before any request. The three functions below throw
+// `net::failure`.
 
 /// Opens or resumes a session. The server may grant another session than the one that was
 /// requested.

@@ -244,8 +244,8 @@ asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_n
     std::optional<net::failure> unlisted;
     try {
         listed = asked(*home, list_message(home->below_chroot(parent), false));
-        // Wait for the answer to the list request only. The server answers in order, so it answers
-        // the creation first.
+        // Wait for the answer to the list request only. The server answers in order, so it has
+        // answered the creation request before.
         co_await home->settled(listed);
     } catch (const net::failure& why) {
         unlisted = why;

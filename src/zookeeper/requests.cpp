@@ -106,7 +106,7 @@ void requests::give_up(request& one) {
 }
 
 /// Removes requests that already have a result from the front of the queue. A request that has a
-/// result but is not at the front is removed later, when it gets there.
+/// result but is not at the front is removed later, when it gets to the front.
 void requests::drop_settled() {
     for (std::deque<shared_request>* const some : {&by_age_, &queued_})
         while (!some->empty() && some->front()->standing == request::stage::settled)

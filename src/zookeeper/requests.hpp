@@ -22,8 +22,8 @@ namespace holdfast::zookeeper {
 
 class inline_caller;
 
-/// A request. It is *settled* when it was answered, has failed or was given up. The caller and
-/// `requests` share the object.
+/// A request of a session. The request is *settled* when it was answered, has failed or was given
+/// up. The caller and `requests` share the object.
 struct request {
     explicit request(message m)
         : what{std::move(m)} {}
@@ -70,7 +70,8 @@ public:
 
     /// Content of a received frame.
     struct heard {
-        /// Request that the frame answers. Null if there is none, or if its caller no longer waits.
+        /// Request that the frame answers. Null if the frame answers no request, or if the
+        /// request's caller no longer waits.
         shared_request answered{};
         std::optional<node_event> event{};
         std::int64_t zxid = 0;
@@ -117,8 +118,8 @@ private:
 };
 
 /// Table of the watchers of nodes. Each watcher is called once. The server keeps its own list for
-/// each connection and path, so an event may belong to no watcher of this table; such an event is
-/// ignored.
+/// each connection and path, so an event may belong to no watcher of this table. The table ignores
+/// such an event.
 class watches {
 public:
     enum class of : bool { node, children };
@@ -126,7 +127,8 @@ public:
     struct watcher {
         of what = of::node;
         std::string path{};
-        /// Callback of the watcher. Empty if it was called already, or if the watcher was removed.
+        /// Callback of the watcher. Empty if the callback was called already, or if the watcher was
+        /// removed.
         std::function<void()> tell{};
     };
     using shared_watcher = std::shared_ptr<watcher>;

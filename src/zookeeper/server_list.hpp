@@ -22,7 +22,7 @@ inline constexpr std::uint16_t usual_port = 2181;
 
 /// List of the servers. It decides which server to connect to next, and how long to try. The
 /// servers are tried in turn. Each client shuffles the list once, so that the clients are spread
-/// over the ensemble. It does no I/O and reads no clock.
+/// over the ensemble. The list does no I/O and reads no clock.
 class ensemble {
 public:
     ensemble(std::vector<server_address>, const std::function<std::uint64_t()>& random,
@@ -32,10 +32,10 @@ public:
     const std::vector<server_address>& all() const { return servers_; }
     std::size_t present() const { return at_; } ///< index of the current server
 
-    /// Returns the timeout for an attempt to connect. It is short at first: a server may accept the
-    /// connection and then send nothing, and enough time must be left to try the other servers
-    /// before the session expires. It doubles with each round over all servers, because the network
-    /// may be slow.
+    /// Returns the timeout for an attempt to connect. The timeout is short at first: a server may
+    /// accept the connection and then send nothing, and enough time must be left to try the other
+    /// servers before the session expires. The timeout doubles with each round over all servers,
+    /// because the network may be slow.
     duration attempt_timeout(duration longest, std::optional<duration> session_timeout) const;
 
     /// Leaves the current server, and makes the next server current. Returns how long to wait
@@ -56,8 +56,8 @@ private:
 
 // Facts that a server reports about itself in answer to the four-letter word (command) "srvr".
 
-/// The four-letter word that asks for facts. The client sends it without a frame, and the server
-/// closes the connection after its answer.
+/// The four-letter word that asks a server for facts about itself. The client sends it without a
+/// frame, and the server closes the connection after its answer.
 inline constexpr std::string_view word_for_facts = "srvr";
 
 /// Adds the facts in the answer to `to`. An answer of another form adds nothing, for example the

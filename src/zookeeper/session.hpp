@@ -66,9 +66,9 @@ struct session_state {
     std::int64_t id = 0;    ///< zero: there is no session at the moment
     duration timeout{};     ///< timeout that the ensemble granted
     bool connected = false; ///< true: requests can be sent
-    /// Time until which the ensemble has certainly not ended the session. It is a time of the
-    /// client's clock, with a margin for drift. Each answered write moves it forward; an answer
-    /// that comes from a single server alone does not.
+    /// Time until which the ensemble has certainly not ended the session. The time is on the
+    /// client's clock, and includes a margin for drift. Each answered write moves this time
+    /// forward. An answer that comes from a single server alone does not move it.
     time_point alive_until = time_point::min();
 };
 
@@ -93,7 +93,8 @@ struct survey {
 /// (`store_context::revalidate`).
 enum class session_news : std::uint8_t {
     suspended, ///< the connection is lost; the nodes exist as long as the session lives
-    /// The same session has a connection again. All watches have fired, so none exists any more.
+    /// The same session has a connection again. All watches have fired, so no watch exists any
+    /// more.
     resumed,
     /// The session has expired, or may have expired according to the client's clock. Its nodes are
     /// deleted now or soon.
@@ -204,7 +205,8 @@ public:
     /// a minute.
     virtual std::shared_ptr<void> in_use() = 0;
 
-    /// Registers a listener. It is called on the executor until the returned object is destroyed.
+    /// Registers a listener. The listener is called on the executor until the returned object is
+    /// destroyed.
     virtual std::unique_ptr<watch> on_news(std::function<void(session_news)>) = 0;
 
     virtual duration command_timeout() const noexcept = 0;

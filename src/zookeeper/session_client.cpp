@@ -47,7 +47,7 @@ class session_client::listening final : public watch {
 public:
     explicit listening(listener mine)
         : mine_{std::move(mine)} {}
-    // Leave the empty entry in the list, which removes it at the next event.
+    // Leave the empty entry in the list. The list removes the entry at the next event.
     ~listening() override { *mine_ = nullptr; }
 
 private:
@@ -571,8 +571,8 @@ runtime::inline_call* session_client::caller() const {
     return monitor_ && connected_ && line_->bare() ? monitor_->inline_caller() : nullptr;
 }
 
-/// Runs the request on the calling thread. If it then still has no result, the caller waits through
-/// Asio.
+/// Runs the request on the calling thread. If the request then still has no result, the caller
+/// waits through Asio.
 void session_client::settle_by(runtime::inline_call& caller, request& asked) {
     inline_caller mine{caller, asked};
     flush_by(mine);
@@ -769,7 +769,7 @@ net::failure session_client::unanswered(duration within) const {
             address() + " did not answer within " + std::to_string(within.count()) + " ms"};
 }
 
-// Function that reports on the ensemble. It asks each server over a separate connection.
+// Function that reports on the ensemble. The function asks each server over a separate connection.
 
 asio::awaitable<survey> session_client::look_around() {
     survey all{.over_tls = how_.tls.has_value()};

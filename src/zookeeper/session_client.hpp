@@ -26,8 +26,8 @@
 namespace holdfast::zookeeper {
 
 /// A calling thread that runs its own request. One inline caller reads the socket for all inline
-/// callers. The others sleep until another thread wakes them. Call every function inside the
-/// monitor, unless its comment says "outside".
+/// callers. The other inline callers sleep until another thread wakes them. Call every function
+/// inside the monitor, unless its comment says "outside".
 class inline_caller final : public runtime::interruptible,
                             public boost::intrusive::list_base_hook<> {
 public:
@@ -114,7 +114,7 @@ public:
     /// `overloaded`.
     void ask(shared_request);
 
-    /// Waits until the request has a result. Throws `net::failure` if it got no answer.
+    /// Waits until the request has a result. Throws `net::failure` if the request got no answer.
     asio::awaitable<void> settled(shared_request);
     /// Waits as settled() does, but not beyond the time `limit`.
     asio::awaitable<void> settled_by(shared_request, time_point limit);
@@ -155,7 +155,7 @@ private:
     /// A calling thread runs its own request only while at most this many requests are running,
     /// including its own. With more requests, the background thread is at least as fast: it sends
     /// many requests in one write, and no other thread must wake it to read answers. The number was
-    /// measured with 1 to 64 threads on two cores.
+    /// found by measurements with 1 to 64 threads on two cores.
     static constexpr std::size_t inline_callers_max = 1;
 
     class use;
@@ -181,7 +181,7 @@ private:
     duration wanted_timeout() const;
     void report_other_timeout();
     /// Returns whether the session is needed. Watches need the session, too: if the session ends,
-    /// their owners must be told.
+    /// the owners of the watches must be told.
     bool is_needed() const { return users_ > 0 || watches_.size() > 0; }
     bool wants_connection() const { return requests_.anything_queued() || is_needed(); }
 
@@ -238,7 +238,7 @@ private:
 
     known_session session_;
     duration reported_timeout_{}; // last timeout that was reported as other than the wanted one
-    // Session that has ended by the client's clock, but whose nodes may still exist.
+    // Session that has ended according to the client's clock, but whose nodes may still exist.
     std::optional<known_session> expired_session_;
     requests requests_;
     watches watches_;

@@ -52,7 +52,7 @@ time_point session_lease::alive_until() const {
 
 namespace {
 
-/// Least session timeout with which the client calculates, in milliseconds. No ensemble should
+/// Shortest session timeout with which the client calculates, in milliseconds. No ensemble should
 /// grant less. The heartbeat period is a twelfth of the timeout, and must not be zero.
 constexpr duration session_timeout_least{12};
 

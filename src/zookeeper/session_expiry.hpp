@@ -60,7 +60,7 @@ public:
 
 private:
     /// Returns the time span that one entry of `answered_` covers. Requests that are sent within
-    /// this time share an entry, which has the sending time of the first of them.
+    /// this time share an entry. The entry has the sending time of the first of these requests.
     duration grain() const { return timeout_ / 64; }
     void count(time_point sent_at);
 
@@ -97,8 +97,8 @@ struct known_session {
     void resumed(const welcome&, time_point sent_at);
     void saw(std::int64_t zxid);
 
-    /// Returns the first message to a server. It resumes the session, or opens a new session with
-    /// the timeout `wanted`.
+    /// Returns the first message to a server. The message resumes the session, or opens a new
+    /// session with the timeout `wanted`.
     greeting to_greet(duration wanted) const;
 
     /// Returns whether the session has certainly ended: the client has sent nothing for two

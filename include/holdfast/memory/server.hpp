@@ -46,7 +46,8 @@ struct fate {
 /// from a counter; if the attempt may have taken permits, `release` gives them back.
 enum class verb { look, renew, release, inspect, force, count, change };
 
-/// Description of one request. It is valid only during the call that gets it.
+/// Description of one request. The description is valid only while the function that receives it
+/// runs.
 struct request {
     verb what;
     std::string_view name{}; ///< name of the lock, or of the first lock if the request has several
@@ -67,8 +68,8 @@ using notice_function = std::function<std::optional<duration>()>;
 struct way {
     fault_function faults{}; ///< called for each request; empty: no faults
     duration command_timeout = std::chrono::seconds{3};
-    /// Called for each announcement of a new primary. If the function is empty, the client learns
-    /// of each announcement at once.
+    /// Function that is called for each announcement of a new primary. If the function is empty,
+    /// the client learns of each announcement at once.
     notice_function notices{};
 };
 
@@ -113,8 +114,8 @@ public:
                           duration command_timeout = std::chrono::seconds{3});
     store_factory connect(way);
 
-    /// Makes the server keep holds by session. Throws `std::logic_error` if there are replicas,
-    /// because a server with sessions cannot have replicas.
+    /// Makes the server tie each hold to the session of its client. Throws `std::logic_error` if
+    /// there are replicas, because a server with sessions cannot have replicas.
     void keep_by_session(duration session_time);
 
     // Functions for the clocks. Each machine of the server has its own clock. The clock of the
@@ -127,8 +128,8 @@ public:
     // functions throw `std::out_of_range` if no machine has the given number.
 
     /// Adds `count` replicas of the primary. Each write reaches them after `lag`, and their
-    /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if holds are
-    /// kept by session.
+    /// confirmation reaches the primary after another `lag`. Throws `std::logic_error` if
+    /// keep_by_session() was called.
     void replicate(std::size_t count, duration lag = {});
     void set_lag(std::size_t replica, duration); ///< for writes after this call
     /// Disconnects a replica. From then on, the replica receives no writes, not even the writes

@@ -18,14 +18,15 @@
 
 namespace holdfast::metrics {
 
-/// Returns the part of the name before its first `:`, or the whole name if it has no `:`.
+/// Returns the part of the name before the first `:`. Returns the whole name if the name has no
+/// `:`.
 HOLDFAST_EXPORT std::string before_colon(std::string_view name);
 
-/// Returns the text as the collector writes it into a label, for metrics of your own that have the
-/// same label. Bytes that are not UTF-8 and control characters become U+FFFD, because Prometheus
-/// would reject all metrics of the process. A result of more than 128 bytes is cut, and then ends
-/// with `...`. An empty text becomes `(empty)`, because Prometheus treats an empty label as
-/// missing.
+/// Returns the text in the form in which the collector writes it into a label. Use this function if
+/// your own metrics have the same label. Bytes that are not UTF-8 and control characters become
+/// U+FFFD, because Prometheus would reject all metrics of the process. A result of more than 128
+/// bytes is cut, and then ends with `...`. An empty text becomes `(empty)`, because Prometheus
+/// treats an empty label as missing.
 HOLDFAST_EXPORT std::string label_text(std::string_view);
 
 /// Settings of a `collector`.
@@ -34,7 +35,7 @@ struct options {
     /// locks should get the same value, because each value costs memory here and in Prometheus. The
     /// name begins with `holdfast::options::prefix`. The function must return the same value
     /// whenever it gets the same name. Several threads may call it at the same time if several
-    /// clients share the collector. If it throws, the value is `other`.
+    /// clients share the collector. If the function throws, the value is `other`.
     std::function<std::string(std::string_view name)> label = before_colon;
 
     /// Maximum number of different values of the label `name`. The first values are kept, and every
@@ -46,7 +47,8 @@ struct options {
     /// Upper bounds of the buckets for `holdfast_hold_seconds`, in seconds, in increasing order.
     std::vector<double> hold_buckets{0.001, 0.01, 0.1, 1, 5, 15, 60, 300, 1800, 7200};
 
-    /// Clock for the metric `holdfast_oldest_wait_seconds`; for tests. It must be thread-safe.
+    /// Clock for the metric `holdfast_oldest_wait_seconds`. Only tests set it. The clock must be
+    /// thread-safe.
     std::function<time_point()> now = boot_clock::now;
 };
 
@@ -68,7 +70,8 @@ struct options {
 /// a new collector there.
 class HOLDFAST_EXPORT collector final : public observer, public prometheus::Collectable {
 public:
-    /// Throws `std::invalid_argument` if the bounds of buckets are not in increasing order.
+    /// Creates the collector. Throws `std::invalid_argument` if the bounds of the buckets are not
+    /// in increasing order.
     explicit collector(options = {});
     collector(const collector&) = delete;
     ~collector() override;

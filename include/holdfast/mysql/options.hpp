@@ -26,24 +26,24 @@ namespace holdfast::mysql {
 /// Every length of time is in whole milliseconds, within the bounds that its comment gives.
 /// `make_store` throws for a value outside the bounds; the text names the field.
 struct options {
-    /// The primary server and the servers that may replace it: 1 to 64. The client tries the
-    /// servers in this order. The default port is 3306.
+    /// The primary server and the servers that may replace the primary server: 1 to 64 servers. The
+    /// client tries the servers in this order. The default port is 3306.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
     std::string unix_socket{}; ///< path of a unix socket; if it is set, `servers` are not used
     std::string schema{};      ///< database that contains the tables; never empty
     /// Name of the table of the locks; the names of the other tables begin with this name.
     std::string table = "holdfast_lock";
 
-    /// If empty, the client does not use TLS, so anyone on the network path can read and change
-    /// traffic.
+    /// TLS settings. If this option is empty, the client does not use TLS, so anyone on the network
+    /// path can read and change the traffic.
     std::optional<tls_options> tls{};
     /// File with the server's public key (PEM). On a connection without TLS, the client encrypts
-    /// the password with this key (`caching_sha2_password`). If empty, the client accepts any key
-    /// that the other side sends.
+    /// the password with this key (`caching_sha2_password`). If this option is empty, the client
+    /// accepts any key that the other side of the connection sends.
     std::string server_key_file{};
     std::string user{};
     secret password{};
-    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// Provider of the user and the password. The client uses the provider if the fields `user` and
     /// `password` are empty.
     credential_provider credentials{};
 
@@ -61,18 +61,19 @@ struct options {
     bool sweep = false;
 
     /// Timeout for the lookup of the address, the connection and the login together; rounded up to
-    /// seconds. 1 ms to 1 day.
+    /// seconds. Allowed: 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
-    /// ms to 1 day.
+    /// Timeout of one request. The time counts from when the request enters the queue until the
+    /// reply. Allowed: 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
-    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
+    /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
+    /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
+    /// `backoff_max`.
     duration backoff_min{50};
     duration backoff_max{2000};
     /// Longest time without a request on a connection. After this time, the client sends a request
     /// that reads the server's clock, so that firewalls and proxies do not drop the idle
-    /// connection. 1 s to 1 day.
+    /// connection. Allowed: 1 s to 1 day.
     duration keep_alive = std::chrono::seconds{30};
 
     std::size_t requests_max = 10'000; ///< maximum number of requests that are queued or in flight

@@ -38,8 +38,8 @@ enum class node_acl : std::uint8_t {
 /// Every length of time is in whole milliseconds, within the bounds that its comment gives.
 /// `make_store` throws for a value outside the bounds; the text names the field.
 struct options {
-    /// The servers of one ensemble, 1 to 64. The default port is 2181. The client chooses a server
-    /// at random.
+    /// The servers of one ensemble: 1 to 64 servers. The default port is 2181. The client chooses a
+    /// server at random.
     std::vector<server_address> servers{{"127.0.0.1", 0}};
     /// Path that already exists at the servers; all other paths are relative to it. If empty, paths
     /// begin at the root of the ensemble.
@@ -54,28 +54,29 @@ struct options {
     node_form form = node_form::curator;
     node_acl acl = node_acl::open;
 
-    /// If empty, the client does not use TLS, so anyone on the network path can read and change
-    /// traffic.
+    /// TLS settings. If this option is empty, the client does not use TLS, so anyone on the network
+    /// path can read and change the traffic.
     std::optional<tls_options> tls{};
     std::string user{}; ///< user for the digest scheme; empty: no login
     secret password{};
-    /// Provider of the user and the password. The client uses it if the fields `user` and
+    /// Provider of the user and the password. The client uses the provider if the fields `user` and
     /// `password` are empty.
     credential_provider credentials{};
 
     /// Session timeout: how long a session, and with it each hold, survives a client that has died.
     /// The ensemble limits the timeout to its own bounds, usually 4 to 40 s. With zero, the client
-    /// requests its `lease_time`. 0 ms, or 100 ms to 1 day.
+    /// requests its `lease_time`. Allowed: 0 ms, or 100 ms to 1 day.
     duration session_timeout{};
 
     /// Timeout for the lookup of the address, the connection and the opening of the session
-    /// together. 1 ms to 1 day.
+    /// together. Allowed: 1 ms to 1 day.
     duration connect_timeout = std::chrono::seconds{2};
-    /// Timeout of one request. It counts from when the request enters the queue until the reply. 1
-    /// ms to 1 day.
+    /// Timeout of one request. The time counts from when the request enters the queue until the
+    /// reply. Allowed: 1 ms to 1 day.
     duration command_timeout = std::chrono::seconds{3};
-    /// Pause between two attempts to connect. It grows from `backoff_min` to `backoff_max`, with
-    /// jitter. Each is 1 ms to 1 day; `backoff_min` must not be longer than `backoff_max`.
+    /// Pause between two attempts to connect. The pause grows from `backoff_min` to `backoff_max`,
+    /// with jitter. Each of the two values is 1 ms to 1 day; `backoff_min` must not be longer than
+    /// `backoff_max`.
     duration backoff_min{20};
     duration backoff_max{1000};
 

@@ -19,8 +19,8 @@ std::string not_loaded(const std::string& reasons) {
            "the module " HOLDFAST_TLS_MODULE;
 }
 
-/// Loads the TLS module. Returns null if it cannot be loaded; `reasons` then says why. The module
-/// is never unloaded, because OpenSSL runs cleanup code at the end of the program.
+/// Loads the TLS module. Returns null if the module cannot be loaded; `reasons` then says why. The
+/// module is never unloaded, because OpenSSL runs cleanup code at the end of the program.
 holdfast_tls_maker* load(std::string& reasons) {
     for (const char* const folder : folders) {
         const std::string place = std::string{"$ORIGIN/"} + folder + "/" HOLDFAST_TLS_MODULE;

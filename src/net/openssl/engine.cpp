@@ -181,7 +181,8 @@ tls_trouble trouble_of(const SSL& session, const std::string& objection) {
     if (is_about_our_certificate(alert))
         return {store_errc::not_authenticated,
                 "TLS: the server does not accept this client: " + reason_of(error) + advice};
-    // A TLS 1.2 server sends only this alert if it requires a client certificate and gets none.
+    // A TLS 1.2 server sends only the alert `handshake_failure` if it requires a client certificate
+    // and gets none.
     if (alert == SSL_AD_HANDSHAKE_FAILURE)
         return {store_errc::tls_failed, "TLS: " + reason_of(error) + advice};
     return {store_errc::tls_failed, "TLS: " + reason_of(error)};
@@ -400,8 +401,8 @@ maybe_trouble openssl_engine::begin(std::unique_ptr<tls_talk>& begun) {
     });
 }
 
-/// Returns the system's trusted authorities. They are read once and kept, because reading them
-/// blocks the thread for 30 ms.
+/// Returns the certificate authorities that the system trusts. They are read once and kept, because
+/// reading them blocks the thread for 30 ms.
 X509_STORE* openssl_engine::systems_authorities() {
     if (!systems_authorities_) {
         systems_authorities_.reset(X509_STORE_new());
