@@ -29,7 +29,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 }
 
 /// Address of a server, and the facts that it reported about itself during the handshake. A server
-/// may refuse each of them.
+/// may refuse to report some of these facts.
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time of the server's clock
@@ -47,8 +47,8 @@ struct server_in_use {
     std::string run_id;          ///< empty if the server did not report its run_id
     bool may_be_another = false; ///< true: perhaps not the same server as before
 
-    /// Returns whether another connection can stay open, because it leads or may lead to this
-    /// server. `its_run_id` is the run_id that the server of that connection reported.
+    /// Returns whether another connection can stay open, because its server is, or may be, this
+    /// server. `its_run_id` is the run_id that the other connection's server reported.
     bool serves(const std::string& its_run_id) const {
         if (its_run_id.empty() || run_id.empty())
             return !may_be_another;
@@ -67,8 +67,8 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Endpoint of new connections. Null if it is not known yet. It can change later if Sentinels
-    /// name the primary; see `find`.
+    /// Endpoint of new connections. Null if the endpoint is not known yet. The endpoint can change
+    /// later if Sentinels name the primary; see `find`.
     std::shared_ptr<const destination> where;
 
     /// Returns the server's address for messages.
@@ -87,9 +87,9 @@ struct node_context {
     /// Reports that a reply has been missing for part of `command_timeout`.
     std::function<void()> overdue{};
 
-    /// Reports that this server must not be asked for locks any more. Ends all connections to the
-    /// server, and looks its name up again for new connections. All connections may call it in
-    /// their callbacks.
+    /// Ends all connections to the server, because it must not be asked for locks any more. Looks
+    /// the server's name up again for new connections. The callbacks of all connections may call
+    /// this function.
     std::function<void(const net::failure& why)> leave_server{};
 
     /// Form in which releases are published at this server.
@@ -114,8 +114,7 @@ struct node_context {
     std::function<void(const server_in_use&)> on_shared_connection{};
     std::function<void(const server_hello&)> on_other_connection{};
 
-    /// Reports that the server may have lost the holds that it had; see
-    /// `store_context::revalidate`.
+    /// Reports that the server may have lost holds; see `store_context::revalidate`.
     std::function<void(bool urgent)> revalidate{};
 };
 

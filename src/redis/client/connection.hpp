@@ -45,8 +45,8 @@ public:
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
     /// Returns the estimate of the server's clock. Code that reads the server's time in a reply may
-    /// improve the estimate. Each connection has its own estimate, because the next connection may
-    /// lead to another server.
+    /// improve the estimate. Each connection has its own estimate, because each connection may have
+    /// another server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     void cut(net::failure why) override;
@@ -64,9 +64,9 @@ private:
     answer_reader reader_;
 };
 
-/// Purpose of a connection. `commands`: the command connection; no other asks for the replication
-/// id. `more_commands`: an additional connection for requests; its loss is not reported to the
-/// user's observer. `listening`: the subscriber connection.
+/// Purpose of a connection. `commands`: the command connection. `more_commands`: an additional
+/// connection for requests; its loss is not reported to the user's observer. `listening`: the
+/// subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
 /// Returns the client name for CLIENT SETNAME: printable characters without spaces, at most 128.
@@ -142,8 +142,8 @@ std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 /// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
 ///
 /// On success, returns nothing, stores the facts about the server in `told`, and gives the
-/// connection an estimate of the server's clock. On failure, returns the reason; the connection is
-/// closed, and no request about a lock was sent.
+/// connection an estimate of the server's clock. On failure, returns the reason. The connection is
+/// then closed, and no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        server_hello& told);
 
@@ -192,8 +192,8 @@ public:
     /// Ends the connection. Opens a new one if the channel handler still needs it.
     void cut(net::failure why);
 
-    /// Ends the connection, because the server's name has a new address, and opens a new one at
-    /// once. Unsent requests wait for the new connection.
+    /// Ends the connection and opens a new one at once, because the server's name has a new
+    /// address. Unsent requests wait for the new connection.
     void move(net::failure why);
 
     /// Ends the connection and its coroutines. The coroutines end soon after this call, and do not
@@ -236,10 +236,10 @@ private:
     bool closed_ = false;
 };
 
-/// Reports that a reply has been missing on a connection for a quarter of `command_timeout`, and
-/// repeats the report until the reply comes. After a report, the client asks Sentinels or cluster
-/// nodes for a new primary, and `liveness` checks the connection. A report proves nothing: the
-/// server may only be slow.
+/// Detects late replies. Reports a reply that has been missing on a connection for a quarter of
+/// `command_timeout`, and repeats the report until the reply comes. After a report, the client asks
+/// Sentinels or cluster nodes for a new primary, and `liveness` checks the connection. A report
+/// proves nothing: the server may only be slow.
 class hang_detector {
 public:
     explicit hang_detector(const node_context& of)
@@ -283,8 +283,8 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// True if the user and password belong to other servers. If this server refuses them, the
-    /// client asks without a login.
+    /// True if the user and the password are meant for other servers. If this server refuses them,
+    /// the client asks its questions without a login.
     bool may_be_refused;
 };
 

@@ -23,7 +23,8 @@ store_errc classify(std::string_view error);
 bool asks_for_script(std::string_view error);
 
 /// Returns whether the error means that the server is no longer a primary. The client must then
-/// find the new primary. The request was not executed, except after UNBLOCKED; see was_unblocked().
+/// find the new primary. The request was not executed, unless was_unblocked() is true for the
+/// error.
 bool tells_of_demotion(std::string_view error);
 
 /// Returns whether a script failed because of an undeclared key that this cluster node does not

@@ -111,9 +111,9 @@ public:
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Queues a request. It waits for its reply for at most `timeout`, or until its own deadline if
-    /// this is earlier. It fails if it is still queued at `send_until`. A `send_until` in the past
-    /// is ignored: the server then decides whether the request is late.
+    /// Queues a request. The request waits for its reply for at most `timeout`, or until its own
+    /// deadline if this is earlier. If the request is still unsent at `send_until`, it fails. A
+    /// `send_until` in the past is ignored: the server then decides whether the request is late.
     void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
@@ -123,20 +123,22 @@ public:
     /// Returns null if the queue is empty.
     request* next_to_write(time_point now);
 
-    /// Records a command that is written now. No caller waits for its reply.
+    /// Records that the caller writes a command now for whose reply no one waits.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
     }
 
-    /// Returns the sent command to which the next reply belongs. Returns nothing if no reply is
-    /// expected. The caller must then call forget() or ask_again() for its request.
+    /// Returns the sent command to which the next reply belongs, or nothing if no reply is
+    /// expected. If a command is returned, the caller must call forget() or ask_again() for its
+    /// request.
     std::optional<written> answered();
 
     /// Puts an answered request back into the queue, before all requests that were added later.
     void ask_again(request&);
 
-    /// Keeps an answered request until the reply to the WAIT of its batch has come.
+    /// Keeps a request whose reply has come, until the reply to the WAIT that follows it has come,
+    /// too.
     void await_confirmation(request&);
     /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
     bool awaits_confirmation() const { return waits_ > 0; }
@@ -214,8 +216,8 @@ private:
 /// deadline has come.
 class retry_loop {
 public:
-    /// Starts to measure the time of the call. Stores the resulting deadline in `answer_by` of the
-    /// call's options. The call is not repeated after the `server_deadline` in its arguments.
+    /// Starts to measure the time of the call, and stores the call's deadline in `answer_by` of the
+    /// options. The call is not repeated after the `server_deadline` in its arguments.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
                call_options&, std::span<const argument>);
     retry_loop(const retry_loop&) = delete;

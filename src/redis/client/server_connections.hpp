@@ -56,8 +56,8 @@ public:
     void retire(const std::string& why);
 
     /// Ends all connections at once, because `node_context::where` names another server now.
-    /// Requests that were sent fail with outcome_unknown. New connections lead to the new server.
-    /// The callbacks of all connections may call this function.
+    /// Requests that were sent fail with outcome_unknown. New connections go to the new server. The
+    /// callbacks of all connections may call this function.
     void move(const net::failure& why);
 
 private:
@@ -92,7 +92,7 @@ public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks of the connections. `node_context` explains them, under the same names.
+    // Callbacks of the connections. The members of `node_context` with the same names explain them.
     void on_shared_connection(const server_in_use&);
     void on_other_connection(const server_hello&);
 

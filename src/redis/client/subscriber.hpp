@@ -23,7 +23,7 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// Listener of one channel. Its creator keeps it alive as long as it is in the table.
+/// Listener of one channel. Its creator keeps it alive while it is in the table of channels.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
@@ -64,11 +64,12 @@ struct channel {
 /// replies.
 class channels {
 public:
-    /// Adds a listener. It may miss messages until the subscription is confirmed. `late`: it may
-    /// have missed a message already, so the confirmation wakes it.
+    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`:
+    /// the listener may have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
-    /// Removes a listener. After the last listener of a channel, the subscription is kept until
-    /// `until` for the next listener. Without `until`, it ends now.
+    /// Removes a listener. If it was the channel's last listener, the subscription stays until the
+    /// time `until`, so that a new listener can use it. If `until` is empty, the subscription ends
+    /// now.
     void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
@@ -79,8 +80,8 @@ public:
     bool given_up(const channel&) const;
 
     /// Subscribes to all wanted channels again, because a new connection has no subscriptions.
-    /// `form` selects plain subscriptions, sharded ones, or both. With `both`, a channel is
-    /// confirmed when both of its subscriptions are.
+    /// `form` selects plain subscriptions, sharded subscriptions, or both. With `both`, a channel
+    /// is confirmed when both of its subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -92,9 +93,10 @@ public:
     void compose(std::string& out, time_point now);
     void ping() { ping_is_due_ = true; }
 
-    /// Processes a message or a reply. If the server refused a subscription, returns the error and
-    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
-    /// also schedules the next attempt, but returns nothing. Throws `failure` for an invalid reply.
+    /// Processes a message or a reply. If the server refused a subscription, schedules the next
+    /// attempt for `try_again_at`, and returns the error. If the server ended a subscription by
+    /// itself, also schedules the next attempt, but returns nothing. Throws `failure` for an
+    /// invalid reply.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
     /// Returns whether the server has ended a subscription by itself since the last call of this
@@ -148,8 +150,8 @@ private:
 };
 
 /// Subscriber connection. While there are listeners, it reconnects after a loss, subscribes to all
-/// channels again, and wakes the listeners of each channel. If the server sends nothing for a
-/// while, it sends a PING, to find out whether the server has vanished without notice.
+/// channels again, and wakes all listeners. If the server sends nothing for a while, the client
+/// sends a PING, to find out whether the server has vanished without notice.
 class subscriber final : public std::enable_shared_from_this<subscriber>, private channel_handler {
 public:
     explicit subscriber(std::shared_ptr<node_context>);
@@ -169,13 +171,13 @@ public:
     /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Opens a new connection instead of this one if the command connection has changed its server,
-    /// and this connection may still lead to the old server. A connection to a replica stays,
-    /// because a replica publishes the same messages.
+    /// Replaces this connection if the command connection has changed its server, and this
+    /// connection may still go to the old server. A connection to a replica stays, because a
+    /// replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
-    /// connection was ended.
+    /// Ends the connection if it has waited for a reply since the time `since` or longer. Returns
+    /// whether the connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING if there are listeners and no reply is missing.

@@ -143,8 +143,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
-        // Pause before the redirection is followed: two servers may redirect to one another for a
-        // while.
+        // Pause before each retry. The first redirection is followed without a pause. Later
+        // redirections need a pause, because two servers may redirect to each other for a while.
         if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
     }
@@ -309,8 +309,8 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
 }
 
 /// Returns whether the change is new, and not part of a change that was reported shortly before.
-/// When a server takes over many slots, the client gets several reports of this change: a
-/// redirection for each slot that it uses, and then the next slot map.
+/// When a server takes over many slots, the client hears of this change several times: from a
+/// redirection for each slot that it uses, and then from the next slot map.
 bool cluster_node::is_news(const slot_map::change& one) {
     const std::string left = text_of(map().address(one.from)),
                       here = text_of(map().address(one.to));
@@ -323,7 +323,8 @@ bool cluster_node::is_news(const slot_map::change& one) {
 }
 
 /// Reports that the holds in slots with a new owner may be lost (`revalidate`). If a server has
-/// lost all its slots, the report is urgent, because its successor may lack the latest writes.
+/// lost all its slots, the report is urgent, because the new owner of these slots may lack the
+/// latest writes.
 void cluster_node::revalidate(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

@@ -43,8 +43,8 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If so, lengthens the pause before the next
-    /// move. Without these pauses, two servers that redirect to one another would move the
+    /// Returns whether the subscription may move now. If so, makes the pause before the next move
+    /// longer. Without these pauses, two servers that redirect to each other would move the
     /// subscription for ever.
     bool may_move(time_point now);
 

@@ -181,8 +181,8 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Selects the replies that count, which are those from this cluster, and queues the nodes that
-/// they name.
+/// Selects the replies that come from this cluster, because only these replies count. Queues the
+/// nodes that these replies name.
 void map_poll::judge() {
     ours_.clear();
     seeds_in_vote_.clear();
@@ -234,8 +234,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round also finds out whether all nodes have sharded pub/sub. So it waits for more
-    // replies than the map needs.
+    // The first round also finds out whether all nodes have sharded pub/sub. So the first round
+    // waits for more replies than the slot map needs.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -488,8 +488,8 @@ bool map_watch::is_start() const {
            context_->home.time.now() < net::later(known_since_, start_lasts);
 }
 
-/// Returns whether this round must not change the map yet, because only one member contradicts the
-/// map.
+/// Returns whether this round must leave the map unchanged for now, because only one member
+/// replied, and its reply contradicts the map.
 bool map_watch::contradicts_alone(const map_poll& told) {
     const time_point now = context_->home.time.now();
     if (!alone_since_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client that uses one server at a time (`primary_node`), and the check that a fixed address still
-// leads to the same server (`fixed_address`).
+// belongs to the same server (`fixed_address`).
 #pragma once
 
 #include "redis/client/requests.hpp"
@@ -76,7 +76,8 @@ class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks of the command connection. `node_context` explains them, under the same names.
+    // Callbacks of the command connection. The members of `node_context` with the same names
+    // explain them.
     void on_connected(const server_hello&);
     void on_disconnected();
 

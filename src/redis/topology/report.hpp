@@ -82,9 +82,9 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 
 enum class telling : std::uint8_t;
 
-/// Least and greatest difference between a server's clock and this client's clock. One difference
-/// alone has no meaning, because this client's clock shows no date. But two differences show how
-/// far the clocks of two servers are apart.
+/// Bounds of the difference between a server's clock and this client's clock. One difference alone
+/// has no meaning, because this client's clock shows no date. But two differences show how far the
+/// clocks of two servers are apart.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};

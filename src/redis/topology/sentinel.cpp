@@ -42,7 +42,7 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Replies of Sentinels that watch the same servers, and these servers.
+/// Group of Sentinels that watch the same servers: their replies, and these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
@@ -111,9 +111,9 @@ sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answ
     return some.empty() ? std::vector<sentinel_answer>{answers.begin(), answers.end()} : some;
 }
 
-/// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
-/// group instead in three cases: no Sentinel watches our servers, most Sentinels have not confirmed
-/// our servers yet, or the largest group has more than half of all Sentinels.
+/// Returns the replies of the Sentinels that watch our servers. In three cases, returns the replies
+/// of the largest group of Sentinels instead: no Sentinel watches our servers; most Sentinels have
+/// not confirmed our servers yet; or the largest group has more than half of all Sentinels.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
     const bool none_tells = std::ranges::none_of(
@@ -238,8 +238,8 @@ target sentinel_subscriber::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// Reports no errors: it tries the next Sentinel, and all Sentinels are asked periodically in any
-// case.
+// Does not report errors. After an error, it tries the next Sentinel. Besides, all Sentinels are
+// asked periodically.
 asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
@@ -404,9 +404,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates each round of questions that got a reply or failure since its last evaluation, and
-/// forgets finished rounds. Skips the newest round, which may not have enough replies yet, unless
-/// `also_of_the_last` is set.
+/// Evaluates each round of questions that got a reply or a failure since the round was last
+/// evaluated. Skips the newest round, which may not have enough replies yet. If `also_of_the_last`
+/// is set, does not skip the newest round, and then forgets finished rounds.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

@@ -31,8 +31,8 @@ std::string_view hashed_part(std::string_view key);
 /// Returns the slot of a key, as CLUSTER KEYSLOT does.
 std::uint16_t key_slot(std::string_view key);
 
-/// Meaning of an error reply in a cluster: to which server the request must be sent next, and
-/// whether the server has executed it.
+/// Meaning of an error reply in a cluster. It says to which server the request must be sent next,
+/// and whether the request was executed.
 struct redirection {
     enum class kind : std::uint8_t {
         none,           ///< the error is not about the choice of the server
@@ -91,8 +91,8 @@ struct cluster_members {
     bool any() const { return !addresses.empty(); }
 
     /// Returns whether the reply comes from this cluster: known members must be the primaries of at
-    /// least half of its slots. So a single former member, which now belongs to another cluster, is
-    /// not enough.
+    /// least half of the slots in the reply. So the reply is not accepted if it names only one
+    /// member, which now belongs to another cluster.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -107,9 +107,9 @@ struct map_vote {
     bool knows_all_slots = false;    ///< true: each slot has a primary
 };
 
-/// Returns the indexes of the replies that come from the known cluster. Replies that share no node
-/// come from different clusters. The known cluster is the one whose replies give most slots to the
-/// known owners. If no members are known, it is the one with the most replies.
+/// Returns the indexes of the replies that come from this client's cluster. Replies that share no
+/// node come from different clusters. This client's cluster is the one whose replies give most
+/// slots to the known owners. If no members are known yet, it is the cluster with the most replies.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.
@@ -118,9 +118,10 @@ std::vector<server_address> nodes_in(const slot_ranges&);
 /// Returns the address as text, in the form `host:port`.
 std::string text_of(const server_address&);
 
-/// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
-/// Several nodes are asked at once, and a slot gets another owner only if most of them name this
-/// owner. A MOVED redirection that arrives meanwhile is newer than the replies, so it wins.
+/// Table with the primary of each slot, and with all known nodes. It lives as long as the client.
+/// To update the table, the client asks several nodes at once; a slot gets another owner only if
+/// most of these nodes name this owner. A MOVED redirection that arrives meanwhile is newer than
+/// the replies of the nodes, so the redirection wins.
 class slot_map {
 public:
     /// Number of a node. It stays the same while the node serves a slot or is a seed (a node in the
@@ -145,8 +146,8 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Position in the history of the map: the number of MOVED redirections that were recorded
-    /// before.
+    /// Number of MOVED redirections that the map has recorded up to some moment. It shows which
+    /// redirections came after that moment.
     using stamp = std::uint64_t;
 
     /// Creates a map with only the seeds (the nodes in the options), which are never forgotten.
@@ -174,11 +175,11 @@ public:
     /// Returns the id of the node at an address, or an empty text if it is unknown.
     std::string id_at(const server_address&) const;
 
-    /// Returns whether the reply differs from this map: it names another owner for a slot, or no
-    /// owner for a slot that has an owner here.
+    /// Returns whether the reply contradicts this map: for some slot, the reply names another
+    /// owner, or names no owner although the map has an owner.
     bool differs_from(const slot_ranges&) const;
 
-    /// Returns the number of a node, which is added if it is new. Returns `nobody` if there are too
+    /// Returns the number of a node. Adds the node if it is new. Returns `nobody` if there are too
     /// many nodes.
     node_number know(const server_address&);
 
