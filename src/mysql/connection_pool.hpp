@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// Connection that the request got. Null if the request has no connection yet.
+    /// Connection that the request has got. Null if the request still waits for a connection.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -95,8 +95,8 @@ public:
     void fail_shared(const net::failure& why);
     void fail_all(const net::failure& why);
 
-    /// Returns the number of shared connections. The number includes connections with an open
-    /// transaction, because they are shared again soon.
+    /// Returns the number of shared connections. A connection with an open transaction counts,
+    /// because it will be shared again soon.
     std::size_t shared_count() const;
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }
@@ -153,8 +153,8 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// For this time after the last answer on a connection, the pool may leave the idle connection
-    /// unwatched. It does not notice then if the server closes the connection.
+    /// Longest time after the last answer for which an idle connection may stay unwatched. While it
+    /// is unwatched, the pool does not notice if the server closes it.
     static constexpr duration unwatched_max{100};
 
     // Functions that lend connections to requests and run the requests.

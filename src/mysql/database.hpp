@@ -21,7 +21,8 @@ namespace holdfast::mysql {
 
 /// Answer of the server to one statement. A value is the server's text, or empty for NULL.
 struct result {
-    /// Number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS).
+    /// Number of rows that matched the condition of the statement, whether or not they were changed
+    /// (CLIENT_FOUND_ROWS).
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
@@ -53,17 +54,17 @@ struct server_facts {
     std::string address{};
 };
 
-/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. A
-/// connection that is for a waiter, or has an open transaction, serves only requests that name this
-/// handle in `call_options::on`.
+/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. If
+/// a request names a handle in `call_options::on`, it runs on the connection of this handle. A
+/// connection for a waiter, or with an open transaction, runs no other requests.
 ///
 /// When the handle is destroyed, the pool releases the user locks and reuses the connection. If a
 /// transaction is open or a statement is running, the pool cuts the connection instead.
 class pinned_connection {
 public:
     virtual ~pinned_connection() = default;
-    /// Returns whether the connection is cut. If it is, the server releases the connection's user
-    /// locks.
+    /// Returns whether the connection is cut. After a cut, the server releases the user locks of
+    /// the connection.
     virtual bool is_cut() const noexcept = 0;
     /// Cuts the connection at once. Another coroutine may call `cut` while a statement is running
     /// on the connection. The statement then fails with outcome_unknown.
@@ -71,39 +72,40 @@ public:
 };
 
 struct call_options {
-    /// Deadline for the answer. At the deadline, the call fails with outcome_unknown, or with
-    /// unreachable if nothing was sent. The call may fail earlier, because `command_timeout()`
-    /// limits it, too.
+    /// Deadline for the answer. At the deadline, the call fails: with unreachable if nothing was
+    /// sent, and otherwise with outcome_unknown. The call may fail earlier, because
+    /// `command_timeout()` limits it, too.
     time_point answer_by = time_point::max();
-    /// Connection on which to send the request. If this connection is cut, the call fails with
-    /// unreachable, and nothing was sent.
+    /// Connection on which to send the request. If it is cut, the call fails with unreachable, and
+    /// nothing is sent. Null: the pool chooses a connection.
     std::shared_ptr<pinned_connection> on{};
-    /// True if an earlier request got no answer, so that another connection should be used. The
-    /// pool need not read this option: it cuts a connection whose answer is overdue, so the next
-    /// request uses another connection anyway.
+    /// True if an earlier request got no answer, so that this request should use another
+    /// connection. The pool may ignore this option: it cuts a connection whose answer is overdue,
+    /// so the next request uses another connection anyway.
     bool elsewhere = false;
-    /// Whether the statements may leave a transaction open. If so, the caller ends the transaction
-    /// on the connection `answers::by`.
+    /// Whether the statements may leave a transaction open. If they may, the caller must end the
+    /// transaction on the connection `answers::by`.
     bool leaves_open = false;
-    /// Index of the first statement whose change matters to other requests. If no statement from
-    /// this index on has matched a row, a failed request counts as not executed, even if its COMMIT
-    /// succeeded. If empty, every change matters, even a change by an earlier request in the same
-    /// open transaction.
+    /// Index of the first statement whose change matters to other requests. A failed request counts
+    /// as not executed if this statement and the later ones have matched no row, even if the COMMIT
+    /// succeeded. If the index is empty, every change matters, even a change by an earlier request
+    /// in the same open transaction.
     std::optional<std::size_t> effect_at{};
-    /// If true, only the first statement decides the outcome. If a later statement fails, its error
-    /// is stored in its `result`; the error is not thrown, and the statement is not retried.
+    /// If true, only the first statement decides the outcome. If a later statement fails, the call
+    /// does not throw and does not retry the statement: it stores the error in the statement's
+    /// `result`.
     bool rest_is_hint = false;
-    /// Statement to send in addition to ROLLBACK if the request failed. It undoes effects that
-    /// ROLLBACK does not undo. The string must outlive the call. Null if there is no such
-    /// statement.
+    /// Statement to send in addition to ROLLBACK if the request failed. The statement undoes
+    /// effects that ROLLBACK does not undo. The string must outlive the call. Null if no such
+    /// statement is needed.
     const std::string* undo = nullptr;
     /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
     /// and renewals set this field.
     bool reserved = false;
-    /// Index of a statement that may wait for a row that another transaction has locked. If the
-    /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
-    /// then not retried, no error is thrown, and an open transaction is rolled back. The later
-    /// statements must be harmless in this case.
+    /// Index of a statement that may wait for a row which another transaction has locked. If the
+    /// wait ends with error 1205, the call stores the error in the statement's `result`, and rolls
+    /// back an open transaction. It does not throw, and does not retry the request. The statements
+    /// after this index must then do no harm.
     std::optional<std::size_t> may_meet_lock{};
 };
 

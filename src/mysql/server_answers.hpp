@@ -50,7 +50,7 @@ struct classification {
     enum class outcome {
         carried_out,
         not_carried_out,
-        /// Some statements may have been executed, or a transaction is open although the request
+        /// Some statements may have been executed. Or a transaction is open, although the request
         /// does not allow this.
         unknown,
         left_open, ///< a transaction is open, and the request allows this
@@ -61,8 +61,8 @@ struct classification {
     std::size_t failed = 0;
 };
 
-/// Decides from the answers whether the server has executed the request. `was_open`: a transaction
-/// was open before the request.
+/// Decides from the answers whether the server has executed the request. `was_open` says whether a
+/// transaction was open before the request.
 classification classify(std::span<const statement_answer>, bool was_open, const call_options&);
 
 /// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
@@ -73,11 +73,11 @@ variables variables_in(const result&);
 /// each keep-alive.
 struct server_info {
     server_facts facts{};
-    /// Text that identifies the server. If the server's variables identify it, the text is the same
-    /// for all addresses of the server.
+    /// Text that identifies the server. If the server's variables contain an identity, the text is
+    /// the same for all addresses of the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    /// False if this server is a Galera node that does not belong to a cluster that accepts writes.
+    /// False if this server is a Galera node that is not part of a cluster that accepts writes.
     bool is_ready = true;
 };
 
