@@ -121,8 +121,8 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the connection to the last announced primary. Call it if a machine has refused a write
-/// because it is a replica.
+/// Moves the connection to the last announced primary. Call this function if a machine has refused
+/// a write because the machine is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
@@ -155,7 +155,7 @@ void server_connection::move_to(const server_group::announcement& said,
         home_.revalidate({}, true);
 }
 
-/// Opens a connection. Resets the estimate of the server's clock, which may belong to another
+/// Opens a connection. Resets the estimate of the server's clock, which may come from another
 /// server.
 void server_connection::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();

@@ -101,8 +101,8 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< closed latch: time until it expires, and so opens
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     std::string refused{}; ///< rate limiter: why the request can never be granted
 };
@@ -110,11 +110,12 @@ struct count_verdict {
 /// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     counter_answer what{};
-    /// Number of free permits, for the waiters. For a latch: 1 if it is open now.
+    /// Number of free permits, of which the waiters are notified. For a latch: 1 if the latch is
+    /// open now.
     std::int64_t rings = 0;
     std::string refused{}; ///< rate limiter: why the change was not made
 };
@@ -122,7 +123,8 @@ struct change_verdict {
 /// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    /// Time of the server's clock at which the counter expires. The maximum means never.
+    /// Time at which the counter expires, by the server's clock. The maximum means that the counter
+    /// never expires.
     microseconds ends_at = microseconds::max();
 };
 
@@ -137,11 +139,11 @@ public:
 
     /// Takes permits, or checks whether the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Gives back the permits that this request may have taken. A late copy of the request then
-    /// takes nothing.
+    /// Gives back the permits that this request may have taken. If a late copy of the request
+    /// arrives after that, the copy takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the number of the counter. The result is empty if the counter does not exist.
@@ -203,10 +205,10 @@ public:
     /// are not held, or if they do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
-    /// Extends all holds of the owner's client: they end at the time `end` or later.
+    /// Extends all holds of the owner's client, so that they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
@@ -257,7 +259,8 @@ private:
 /// mutex protects it.
 class rate_table {
 public:
-    /// Client whose draws are added up. All bytes zero: the draws of all clients are added up.
+    /// Client whose draws are added up. If all bytes are zero, the draws of all clients are added
+    /// up.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// Creates an empty object. The clock must outlive it.
@@ -271,7 +274,7 @@ public:
     /// Removes the draw of this request.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

@@ -40,8 +40,8 @@ std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::
     return some;
 }
 
-/// Returns an attempt with this verdict, and with the times, the clock and the confirmation of the
-/// reply.
+/// Returns an attempt with this verdict. Copies the times, the clock and the confirmation from the
+/// reply to the attempt.
 template <typename T>
 remote::attempt attempt_of(reply<T> got, verdict said) {
     remote::attempt outcome;
@@ -144,8 +144,8 @@ asio::awaitable<answer> memory_locks::transfer(hold what, owner_id to, duration 
                                          std::move(send));
 }
 
-/// Sends a transfer as a request of the new owner. For fault functions, the request is an attempt
-/// to acquire the lock (`verb::look`).
+/// Sends a transfer of a hold as a request of the new owner. A fault function sees this request as
+/// an attempt to acquire the lock (`verb::look`).
 asio::awaitable<remote::attempt> memory_locks::transfer_by(time_point deadline, const hold& what,
                                                            const ask& wanted) {
     const hold& who = wanted;

@@ -143,7 +143,7 @@ void server_state::wrote() {
 }
 
 /// Applies the data that have arrived from the primary. After that, this machine's own clock
-/// decides when they expire.
+/// decides when the data expire.
 void server_state::catch_up() {
     if (!follows_)
         return;

@@ -149,8 +149,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     forced what{};
 };
@@ -186,9 +186,9 @@ public:
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
-    /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if it never
-    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
-    /// lock.
+    /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if the
+    /// lease never ends. The result is empty if this owner does not hold the lock, or if the lock
+    /// is a read-write lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). Refuses the request as
     /// late if this server's clock has passed `deadline`.
@@ -201,8 +201,8 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-        /// none.
+        /// If another kind of lock or counter uses the name: this kind, as text for messages.
+        /// Otherwise null.
         const char* other = nullptr;
     };
     /// Stores a wish, which asks the present owners of a lock to release it soon; see `wish_store`.
@@ -224,8 +224,8 @@ public:
     std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns the kind that uses the name, as text for messages, if the name has another kind.
-    /// Otherwise returns null.
+    /// If another kind than the given one uses the name, returns this other kind, as text for
+    /// messages. Otherwise returns null.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
@@ -236,8 +236,8 @@ public:
 
     /// Returns the identifier of this machine, which no other machine of the process has.
     const std::string& id() const noexcept { return id_; }
-    /// Returns the time (of the clients' clock) before which changes may have been lost.
-    /// `time_point::min()`: none was lost.
+    /// Returns the time (by the clients' clock) before which changes may have been lost. Returns
+    /// `time_point::min()` if no change was lost.
     time_point forgets_before() const;
 
     // Functions for replication (replicas.cpp). Each request that changes data is a write.
@@ -263,8 +263,8 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// Runs the function now or, if the machine is stopped, when resume() is called, on the thread
-    /// that calls resume().
+    /// Runs the function now. If the machine is stopped, the function runs instead when resume() is
+    /// called, on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
@@ -287,8 +287,8 @@ public:
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called for each request about a counter that is not late. It is
-    /// called with the mutex held, so it must not call the server.
+    /// Sets a function that is called for each request about a counter, except for late requests.
+    /// It is called with the mutex held, so it must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
     // Queues for a fair lock as a Redisson client does, with the times that Redisson computes.

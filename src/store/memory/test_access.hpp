@@ -36,8 +36,8 @@ inline std::shared_ptr<server_state> primary_state(const server& at) {
 inline std::size_t primary_number(const server& at) {
     return machines(at)->primary_number();
 }
-/// Announces to the clients that this machine is the primary. Tests use it for announcements that
-/// arrive too early or twice.
+/// Announces to the clients that this machine is the primary. Tests use this function for
+/// announcements that arrive too early or twice.
 inline void announce(server& at, std::size_t machine) {
     machines(at)->announce(machine);
 }

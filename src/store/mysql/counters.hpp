@@ -107,10 +107,10 @@ std::string kind_number(counter_kind);
 std::string counter_row(const lock_name&, counter_kind);
 
 /// Returns the statements of the first half of a change, which run in an open transaction. They
-/// lock the counter's row by writing `mark` into it, read the counter, and read the stored outcome
-/// if the server has executed this request before. They also delete old outcomes. If the user lacks
-/// a privilege, one of these statements fails, so nothing is committed. Only the privilege to
-/// insert an outcome is not checked here.
+/// write `mark` into the counter's row, which locks the row. Then they read the counter. If the
+/// server has executed this request before, they also read the stored outcome. They delete old
+/// outcomes. If the user lacks a privilege, one of these statements fails, so nothing is committed.
+/// Only the privilege to insert an outcome is not checked here.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
@@ -118,8 +118,8 @@ inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_
 
 /// Returns the statements of the second half of a change. The first one stores the outcome in a
 /// row, which is kept for the time `memory`. It inserts no row if the deadline has passed, or if
-/// the transaction of the first half has ended. The other statements make the change only if this
-/// row exists.
+/// the transaction of the first half has ended. The other statements make the change, but only if
+/// the row was inserted.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);

@@ -47,7 +47,7 @@ private:
 /// Which holds are ended by force.
 struct force_options {
     lock_name name;
-    /// Owner whose hold is ended. Empty: the holds of all owners are ended.
+    /// Owner whose hold is ended. If empty, the holds of all owners are ended.
     std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };

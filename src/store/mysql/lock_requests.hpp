@@ -41,7 +41,8 @@ struct released {
 /// The table that stores the holds of a kind.
 enum class kept_in : std::uint8_t { locks, readers, permits };
 
-/// Functions of one kind of lock. The arguments must live until the request has completed.
+/// Functions of one kind of lock. The arguments of each function must live until the request has
+/// completed.
 struct verbs {
     /// Tries once to take the lock. If the owner already holds the lock, it is granted again. If
     /// the request reaches the server after the deadline, the result is "late", and nothing is

@@ -14,12 +14,13 @@
 
 namespace holdfast::mysql {
 
-/// Implements `store::examine`. Checks what the server reports about itself, and whether a lock can
-/// be taken, renewed and released.
+/// Implements `store::examine`. Checks the facts that the server reports about itself. Also checks
+/// whether a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. The argument must be the database inside the `guarded_database`: the
-/// `guarded_database` adds advice about locks to each refusal, which would be wrong here.
+/// Implements `store::set_up`. The argument must be the database inside the `guarded_database`. The
+/// `guarded_database` itself adds advice about locks to each refusal; here, this advice would be
+/// wrong.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 
 /// Returns the doctor's findings about a server's settings. Does no I/O.

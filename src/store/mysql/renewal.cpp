@@ -19,7 +19,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of rows in a batch. Such a transaction takes the server a few milliseconds.
+/// Maximum number of rows in a batch. A transaction with this number of rows takes the server a few
+/// milliseconds.
 constexpr std::size_t batch_max = 500;
 
 /// Holds of one table that one transaction renews.
@@ -104,8 +105,8 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Extends the rows that no other transaction has locked. Returns these rows, with the whole
-    /// lease as their remaining time.
+    /// Extends the rows of the batch that no other transaction has locked. Returns the extended
+    /// rows, with the whole lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
         read_then_write both{at_, options()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
@@ -125,8 +126,8 @@ private:
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. A row that another transaction has locked is
-    /// unchanged, so it belongs to this client until it expires.
+    /// Asks about the rows that were not extended. If another transaction has locked a row, the row
+    /// is unchanged. So the hold still belongs to this client until the row expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)

@@ -86,8 +86,8 @@ bool found_no_row(const answers& said, std::size_t update_at) {
 
 namespace {
 
-/// Returns a statement that sets a short timeout for a session whose client sends nothing while a
-/// transaction is open.
+/// Returns a statement that sets a short idle timeout. The server then soon ends a session whose
+/// client sends nothing while a transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
 }
@@ -202,7 +202,8 @@ asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers&
         const answers told = co_await at.server.run(text, options);
         are_locked = answer_at(told, write_at).error != 0;
     } catch (const net::failure& e) {
-        // The user lacks a privilege for this UPDATE. The attempt has waited too long in any case.
+        // The user lacks a privilege for this UPDATE, so it shows nothing. The attempt has waited
+        // too long in any case.
         if (e.code() != errc::refused)
             throw;
     }

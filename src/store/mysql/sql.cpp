@@ -67,8 +67,8 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 namespace {
 
 // Names and owners are columns of bytes: they are case-sensitive, have no collation, and keep
-// trailing blanks. The expiry of a new or free row is one hour in the past. It is not much earlier,
-// because a sweep deletes rows that expired a day ago.
+// trailing blanks. The expiry of a new or free row is one hour in the past. It must not be a day in
+// the past, because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL form of tables, values, times and user locks (docs/protocol/mysql.md). Also the
-// statements that create the tables, and the number that is the answer to an attempt
-// (`packed_answer`).
+// Functions that write tables, values, times and user locks as SQL (docs/protocol/mysql.md). Also
+// the statements that create the tables, and the type `packed_answer`, which reads the answer to an
+// attempt from a number.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -62,18 +62,19 @@ inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
-/// `ROW_COUNT()` is 1: if the UPDATE failed or matched no row, LAST_INSERT_ID() still has the value
-/// of an earlier statement.
+/// `ROW_COUNT()` is 1. Otherwise the UPDATE may have failed or matched no row, and LAST_INSERT_ID()
+/// still has the value of an earlier statement.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 
-/// Expiry of a row without a holder. It is an hour ago, so it stays in the past even if the clock
-/// is set back by up to an hour. It is not much earlier, because a sweep deletes rows that expired
-/// a day ago.
+/// Expiry of a row without a holder. It is one hour in the past, so it stays in the past even if
+/// the clock is set back by up to an hour. It must not be a day in the past, because a sweep
+/// deletes rows that expired a day ago.
 inline constexpr std::string_view past_text = "UTC_TIMESTAMP(6)-INTERVAL 1 HOUR";
 
-/// Returns the deadline in microseconds of the server's clock. If the server runs an attempt after
-/// this time, the attempt is late. If the client does not know the server's clock yet, the result
-/// makes every attempt late; the answer then contains the server's time.
+/// Returns the deadline of an attempt, in microseconds of the server's clock. If the server runs
+/// the attempt after this time, the attempt is late. If the client does not know the server's clock
+/// yet, the result makes every attempt late. The answer to a late attempt contains the server's
+/// time.
 std::string late_after(const runtime::remote_clock&, time_point deadline);
 
 /// Returns the SQL condition that the statement runs after the deadline `late`.
@@ -82,16 +83,17 @@ std::string is_late(std::string_view late);
 /// Returns the expiry of a lease that starts when the statement begins.
 std::string end_of(duration lease_time);
 
-/// Returns an SQL expression with the value 0. As a side effect, it sets the insert id, which is
-/// the answer to the attempt (`packed_answer`), to a refusal with this reason.
+/// Returns an SQL expression that refuses an attempt for this reason. Its value is 0. As a side
+/// effect, it sets the insert id, which is the answer to the attempt (`packed_answer`).
 std::string refusing(std::string_view reason);
 
-/// Returns an SQL expression for the milliseconds until `moment`, which a refusal contains as its
-/// reason.
+/// Returns an SQL expression for the milliseconds until `moment`. A refusal may contain this time
+/// as its reason.
 std::string left_until(std::string_view moment);
 
-/// Returns an SQL expression for the last of the `block` tokens of a grant. As a side effect, it
-/// sets the insert id to this token.
+/// Returns an SQL expression for the fencing token of a grant. If a grant has several tokens
+/// (`block`), it is the last of them. As a side effect, the expression sets the insert id to this
+/// token.
 std::string next_token(std::uint64_t block);
 
 /// Returns an SQL list such as ('a','b'), with hexadecimal literals as its values.
@@ -124,8 +126,8 @@ inline constexpr std::uint64_t unfounded_reason = 1'048'575;
 struct packed_answer {
     bool no_row = false;
     remote::verdict said{};
-    /// If the lock is busy: remaining lease of the holder. Empty if it is very long or has no
-    /// limit.
+    /// If the lock is busy: remaining lease of the holder. Empty if this lease is very long or
+    /// never ends.
     std::optional<duration> left{};
     /// Time of the server's clock. Zero if the answer does not contain it.
     std::chrono::microseconds server_now{};
@@ -133,8 +135,8 @@ struct packed_answer {
     /// True if this connection also has the lock's user lock (GET_LOCK). Set only if the lock was
     /// granted.
     bool has_bell = false;
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 
