@@ -35,7 +35,8 @@ constexpr std::size_t clients_max = 1000, clients_at_once = 50;
 /// in it. These limits keep the key small. The script read_clients has the same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
-/// Age from which the key lists a hold or a wait, and the time between two checks for changes.
+/// Least age of a hold or wait that the client's key lists. Also the time between two checks
+/// whether the list has changed.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
 
 std::string_view word_for(lock_kind kind) {
@@ -282,7 +283,7 @@ namespace {
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// Number of failed writes after which the loop writes nothing more. The key then expires.
+/// After this number of failed writes, the loop stops writing. The client's key then expires.
 constexpr int failures_max = 10;
 
 /// Longest time for which end() waits until the server has deleted the client's key. If the server

@@ -87,7 +87,8 @@ asio::awaitable<active_clients> read_active_clients(node&);
 /// loop, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
-    /// `server`, and all objects that `context` refers to, must live until stop() is called.
+    /// The argument `server`, and all objects that `context` refers to, must live until stop() is
+    /// called.
     presence_refresh(node& server, store_context context);
 
     /// Records that the server granted or renewed a lock with this lease time at `now`. Starts a

@@ -227,9 +227,9 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "only the guarantees of these servers (docs/topologies.md)."});
 }
 
-/// Adds findings about subscribers of the wrong kind. A release is published either as a plain or
-/// as a sharded message. A client that subscribes to the other kind is not notified, so it waits
-/// until the holder's lease ends.
+/// Adds findings about clients that subscribe in the wrong form. A release is published either as a
+/// plain message or as a sharded message. A client that subscribes to the other form is not
+/// notified, so it waits until the holder's lease ends.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;
@@ -664,7 +664,8 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// Returns by how much two clocks differ at least. Each reading gives only bounds for a clock.
+/// Returns the least possible difference between two clocks. Each reading gives only bounds for a
+/// clock.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }
@@ -733,7 +734,7 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease time of the doctor's trial lock. It is long enough to take the lock, to
+/// Returns the lease time of the doctor's trial lock. The time is enough to take the lock, to
 /// subscribe and to renew. It is short, so that the lock ends soon if its release fails.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);

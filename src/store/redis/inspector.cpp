@@ -133,8 +133,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// Number of words that describe one holder (field, value, lease) or one waiter (name, time, number
-/// of listeners).
+/// Number of words that describe one holder, and number of words that describe one waiter. A holder
+/// has a field, a value and a lease. A waiter has a name, a time and a number of listeners.
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";
@@ -274,9 +274,9 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     return {keys.begin(), keys.end()};
 }
 
-/// Returns whether the list of locks is shown without the clients' reports after this error: the
-/// ACL forbids the request, another program uses the key of the index, or the server of the index
-/// cannot be reached.
+/// Returns whether the error is about the clients' reports only, so that the list of locks can be
+/// shown without them: the ACL forbids the request, another program uses the key of the index, or
+/// the server of the index cannot be reached.
 bool may_be_without_reports(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == errc::unreachable;
@@ -456,7 +456,7 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns the kind of value that the key has, from the error text of a script.
+/// Returns the type of the key's value, from the error text of a script.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
@@ -611,8 +611,8 @@ void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>
 
 namespace {
 
-/// Reads the reports of clients, and adds them to the locks. If the reports cannot be read, the
-/// locks stay as they are.
+/// Reads the reports of clients, and adds their holds and waits to the locks. If the reports cannot
+/// be read, the locks stay as they are.
 asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
     const bool any_lock = std::ranges::any_of(
         locks, [](const lock_state& each) { return each.kind != key_kind::other; });
@@ -713,8 +713,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // Leave out a lock that was released after the search found its name, and a name that
-            // another kind of key has now.
+            // Leave out two kinds of names: the lock was released after the search had found its
+            // name, or the name belongs to another kind of key now.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }

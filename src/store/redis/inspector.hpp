@@ -36,8 +36,8 @@ asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t 
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 
-/// Maximum number of lock names in one script. A script with this number keeps the server busy as
-/// long as a renewal of the same number of holds does.
+/// Maximum number of lock names in one script. The script then keeps the server busy no longer than
+/// a renewal of the same number of holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
 /// Returns the state of each lock in `names` that exists. A state also describes the clients that

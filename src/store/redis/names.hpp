@@ -73,9 +73,9 @@ std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the number of free permits, and the draws, which are granted requests
-/// whose interval has not ended. A limiter for a single client uses `own_left` and `own_draws`
-/// instead.
+/// Keys of a rate limiter: the number of free permits, and the draws. A draw is a granted request
+/// whose interval has not ended. A limiter for a single client uses the keys `own_left` and
+/// `own_draws` instead.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };

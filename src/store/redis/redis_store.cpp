@@ -176,7 +176,8 @@ asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hol
     missing_permissions_.note(wanted, got);
     if (presence_ && got.said == verdict::granted)
         presence_->refresh(wanted.lease_time, got.received_at);
-    // If the server refuses WAIT, keep the hold: it belongs to the ticket that was transferred.
+    // Do nothing if the server refuses WAIT. The hold must stay, because it belongs to the ticket
+    // that was transferred.
     const auto keep = []() -> asio::awaitable<void> {
         throw boost::system::system_error{make_error_code(store_errc::not_replicated)};
         co_return;

@@ -88,9 +88,9 @@ private:
     }
 
     /// Renews the holds of a cluster. The first requests go server by server: one request has names
-    /// of all slots of its server. If a server does not have some names, reads the slot map again
-    /// and renews these holds a second time. Then renews the remaining holds slot by slot: the
-    /// cluster redirects such a request to the right server.
+    /// of all slots of its server. If a server does not have some of the names, reads the slot map
+    /// again, and renews these holds a second time. Then renews the holds that still remain, slot
+    /// by slot. The cluster redirects a request with names of one slot to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -179,7 +179,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // The order in which the parts completed, and the exception of each part.
+        // The result has the order in which the parts completed, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -196,8 +196,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the permissions for the names before it checks whether it has them. So
-        // after a refusal, ask other servers for these names.
+        // A server may check the user's permissions for the names before it checks whether it has
+        // these names at all. So after a refusal, ask the other servers for these names.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))

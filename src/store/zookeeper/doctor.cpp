@@ -139,7 +139,8 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children were ever created below the node, including deleted ones.
+/// Returns how many children have ever been created below the node. The number includes deleted
+/// children.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }

@@ -29,15 +29,15 @@ struct found_paths {
 /// searches the folder before the pattern's first wildcard, and all folders below it.
 asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
-/// Holders and waiters of one lock, when they were read. Each has a node.
+/// Holders and waiters of one lock at the time when they were read. Each of them has a node.
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
     bool shared = false;                ///< true: the holders are readers
     bool alone = false;                 ///< true: the holder is exclusive
     bool of_pair = false;               ///< true: the lock is a read-write lock
-    /// True if the lock is a mutex. If neither this nor `of_pair` is true, the node names fit both
-    /// kinds.
+    /// True: the lock is a mutex. If both this and `of_pair` are false, the names of the nodes fit
+    /// both a mutex and a read-write lock.
     bool of_mutex = false;
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };
@@ -47,7 +47,7 @@ asio::awaitable<line> read_line(store_session&, std::string path);
 /// Reads the queue from the connected server without a sync. The latest changes may be missing.
 asio::awaitable<line> read_line_here(store_session&, std::string path);
 
-/// Maximum number of owners that are read. Each costs a request for the data of a node.
+/// Maximum number of owners that are read. Each owner costs a request for the data of a node.
 inline constexpr std::size_t owners_told_max = 100;
 
 /// Owner of a node, from the data of the node. If another program created the node, the owner is

@@ -18,8 +18,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Greatest node number that is used. The server numbers the nodes below a path with 31 bits.
-/// Beyond that, the order would be wrong, and some servers repeat the last number.
+/// Greatest node number that is used. The server numbers the nodes below a path with 31 bits. After
+/// an overflow, the order of the nodes would be wrong, and some servers repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
 /// Maximum number of attempts in one call. An attempt fails if the session ends, the node is
@@ -43,14 +43,15 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
-/// Node number from which the numbers are reset: when such a node is deleted and its parent is
-/// empty, the parent is deleted, too. The ensemble also deletes empty parents, but it looks for
+/// If a deleted node has this number or a greater one, its parent is deleted, too, if it is empty.
+/// This starts the numbers at 0 again. The ensemble also deletes empty parents, but it looks for
 /// them only once a minute.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Resets the numbers of the nodes to 0 if they have become large. Call it after the deletion of
-/// the node `path`. If the parent is a persistent folder of a semaphore, creates it again at once,
-/// because a semaphore is recognized by its folders.
+/// Starts the numbers of the nodes at 0 again if they have become large. Call this function after
+/// the deletion of the node `path`. For this, it deletes the parent of the node. If the parent is a
+/// persistent folder of a semaphore, it creates the folder again at once, because a semaphore is
+/// recognized by its folders.
 asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
@@ -126,7 +127,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
     co_return names;
 }
 
-/// Deletes the parent after its numbers are used up, if it is empty and has no data. A new parent
+/// Deletes the parent if its numbers are used up, and it is empty and has no data. A new parent
 /// numbers its nodes from 0 again.
 asio::awaitable<void> queue_node::make_parent_anew() {
     const time_point last_start = last_start_;
@@ -143,8 +144,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Creates the node. The caller must call again if the result is empty: the path above the node was
-/// missing and was created now, or the node existed already.
+/// Creates the node. The result is empty in two cases: the path above the node was missing and was
+/// created now, or the node existed already. The caller must then call again.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -371,7 +372,7 @@ bool lock_place::is_taken_by(const std::vector<std::string>& names) const {
 }
 
 /// Returns whether all the given writers upgrade the same read hold as this writer. Such writers do
-/// not wait for the read hold, so they cause no deadlock.
+/// not wait for this read hold, so they cause no deadlock.
 asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals,
                                                     time_point last_start) {
     for (const std::string& each : rivals) {
@@ -463,8 +464,8 @@ struct batch_of_holds {
     std::vector<std::string> paths{};
 };
 
-/// Divides the holds into batches; a batch has all nodes of a hold. Appends the index of a hold to
-/// `gone` instead if the session of the hold has ended.
+/// Divides the holds into batches. All nodes of a hold are in the same batch. If the session of a
+/// hold has ended, the hold is in no batch; its index is appended to `gone` instead.
 std::vector<batch_of_holds> batches_of(const store_session& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -527,8 +528,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Error of a batch that got no answer. The later batches are then not sent, because they would
-    // get no answer either.
+    // Error of a batch that got no answer. The later batches are then not sent, because the server
+    // would not answer them either.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -608,9 +609,10 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
 }
 
 /// Returns the limits. An attempt takes at most two command timeouts: it starts no request after
-/// the first, and its last request may take the second. An attempt may create the nodes above its
-/// own node, list the queue, and set a watch. An attempt to take several permits creates their
-/// nodes one by one, so it may take longer at a slow server.
+/// the first one has passed, and its last request may take the second one.
+///
+/// An attempt may create the nodes above its own node, list the queue, and set a watch. An attempt
+/// to take several permits creates their nodes one by one, so it may take longer at a slow server.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),

@@ -39,13 +39,13 @@ public:
     ~queue_node();
 
     /// Creates the node if it does not exist. Returns the names of all children of the parent,
-    /// including this node. No node that was created earlier and still exists is missing. Starts no
+    /// including this node. The list contains each earlier node that still exists. Starts no
     /// request after `last_start`.
     asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
     asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
-    /// Deletes the node, but starts no request after `last_start`. If the node still exists then,
-    /// the caller must delete it later (`place::must_leave`).
+    /// Deletes the node, but starts no request after `last_start`. If the node still exists after
+    /// this call, the caller must delete it later (`place::must_leave`).
     asio::awaitable<void> remove_until(time_point last_start);
 
     /// Passes the node to the caller, which must delete it.
@@ -95,8 +95,8 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// Waiter for one lock. It creates its own node in the queue, and watches the node before it. An
-/// upgrade also watches the node of the read hold that it upgrades.
+/// Waiter for one lock. It creates its own node in the queue, and watches the node before its own.
+/// A waiter that upgrades a read hold also watches the node of this read hold.
 class lock_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -108,7 +108,7 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
     bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
-    /// Returns a time in the past: the server never executes a late request. Once another
+    /// Returns a time in the past, because the server never executes a late request: when another
     /// connection has taken over the session, requests on the old connection have no effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 

@@ -55,7 +55,7 @@ std::optional<std::uint32_t> next_letter(std::string_view& text) {
     return letter;
 }
 
-/// Returns whether a server allows the character in a path. The condition is copied from ZooKeeper.
+/// Returns whether a server allows the character in a path. The code is the same as in ZooKeeper.
 bool is_allowed(std::uint32_t letter) {
     return (letter >= 0x20 && letter < 0x7f) || (letter >= 0xa0 && letter < 0xd800) ||
            (letter >= 0xf900 && letter < 0xfff0);

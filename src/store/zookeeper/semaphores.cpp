@@ -154,8 +154,8 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    // The creation of each permit's node had its own time limit. The proof that the session exists
-    // has one, too.
+    // The request that proves that the session exists gets a time limit of its own, because the
+    // creation of each permit's node had a separate time limit, too.
     co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
@@ -249,8 +249,8 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         co_return false;
     std::size_t all = 0;
     for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
-        // Give each node its own time limit, because many permits may take longer than one attempt
-        // may take.
+        // Give each node its own time limit. The creation of many nodes may take longer than one
+        // attempt may take.
         const time_point last_start = home_->last_start(home_->context.time.now());
         const std::vector<std::string> names = co_await each->among(last_start);
         all = names.size();
@@ -370,8 +370,9 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                 refuse_another_number(at, *present);
             co_return said;
         }
-        // The node exists without a total: Curator or a waiting client has created it. If another
-        // client sets the total at the same time, only one of the two succeeds.
+        // Set the total in the existing node. The node has no total yet, because Curator or a
+        // waiting client has created it. If another client sets the total at the same time, only
+        // one of the two succeeds.
         const std::int32_t version = node->stat.version;
         const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
         if (is_set)
@@ -381,9 +382,9 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                        "'" + at.itself + "' was changed again and again when its number was set"};
 }
 
-/// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
-/// are persistent: if the ensemble deleted empty folders, it could then delete the semaphore's
-/// node.
+/// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The two folders
+/// below this node are persistent. If the ensemble deleted the folders when they are empty, it
+/// could then also delete the semaphore's node.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);
@@ -442,7 +443,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Waiters have nodes, too. So count at most as many nodes as there are permits.
+    // Count at most as many nodes as there are permits, because waiters have nodes, too.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;
