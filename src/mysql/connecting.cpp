@@ -24,12 +24,13 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Login plug-ins for connections without TLS. None of them sends the password in clear text, and
-/// none asks the user for input.
+/// Login plug-ins for connections without TLS. None of these plug-ins sends the password in clear
+/// text or asks the user for input.
 constexpr const char* safe_ways_to_log_in =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec";
-/// Login plug-ins for TLS and unix sockets. They may send the password in clear text, because the
-/// server is verified or on the same machine.
+/// Login plug-ins for TLS and unix sockets. These plug-ins may send the password in clear text.
+/// This is safe, because the server's certificate was verified, or the server is on the same
+/// machine.
 constexpr const char* ways_over_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec,"
     "mysql_clear_password";

@@ -15,7 +15,7 @@
 namespace holdfast::mysql {
 
 /// Interface of one connection to a server, as the pool uses it. A connection runs one call at a
-/// time, and cannot be reopened.
+/// time. A connection that has ended cannot be reopened.
 class server_connection {
 public:
     virtual ~server_connection() = default;

@@ -243,8 +243,8 @@ asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* u
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Pauses for a random time, so that two requests that caused a deadlock probably do not run at the
-/// same time again.
+/// Pauses for a random time. If two requests have caused a deadlock, they then probably do not run
+/// at the same time again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
     pausing_.push_back(mine);
@@ -305,7 +305,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, pooled_ptr one) {
         const std::vector<statement_answer> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
-        // Ignore the failure: the connection is cut, and its user locks end with it.
+        // Ignore the failure. The connection is cut, so the server releases its user locks.
     }
     if (done)
         one->kept = false;
@@ -478,8 +478,8 @@ void pool::meet(const server_info& who) {
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = table_.empty() && !is_first;
-    // If one host name leads to several servers, use only the server of the newest connection,
-    // unless the servers form a cluster in which all have the same locks.
+    // Use only the server of the newest connection if one host name has several servers. The
+    // exception is a cluster in which all servers have the same locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});

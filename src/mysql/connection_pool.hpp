@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pool of the connections of one client (`pool`), the table that assigns them to requests
-// (`connection_table`), and the handle of a connection that the store keeps
+// Pool of the connections of one client (`pool`), the table that assigns these connections to
+// requests (`connection_table`), and the handle of a connection that the store keeps
 // (`pinned_connection_of_pool`).
 #pragma once
 
@@ -56,7 +56,7 @@ struct pooled_connection {
     queue named;                 ///< queue of requests that wait for this connection
     std::weak_ptr<pinned_connection> given{};
 
-    /// Returns whether only requests that name this connection may use it.
+    /// Returns whether the connection is only for requests that name this connection.
     bool apart() const { return kept || in_transaction; }
     bool free() const { return !taken && !apart() && !at->is_cut(); }
 };
@@ -72,8 +72,8 @@ public:
     /// Marks a free shared connection as taken and returns it. Returns null if no shared connection
     /// is free.
     pooled_ptr take_free();
-    /// Marks the given connection as taken and returns it. Returns null while another request uses
-    /// this connection.
+    /// Marks the given connection as taken and returns it. Returns null if another request uses the
+    /// connection now.
     pooled_ptr take(const pooled_ptr& named);
     /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if no
     /// connection is free.
@@ -84,8 +84,9 @@ public:
 
     void add(const pooled_ptr& made) { all_.push_back(made); }
 
-    /// Marks the connection as free, and assigns it to the longest-waiting request that may use it.
-    /// If the connection is cut, removes it instead.
+    /// Marks the connection as free, and assigns it to a waiting request: the request that has
+    /// waited longest and may use the connection. If the connection is cut, removes the connection
+    /// instead.
     void give_back(const pooled_ptr&);
 
     /// Removes a connection that is cut. Returns false if it was already removed.
@@ -186,7 +187,7 @@ private:
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
-    // Functions that end calls at their deadlines and keep connections alive.
+    // Functions that end calls at their deadlines, and functions that keep connections alive.
     void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const pooled_connection&) const;

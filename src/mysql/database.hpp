@@ -19,7 +19,8 @@
 
 namespace holdfast::mysql {
 
-/// Answer of the server to one statement. A value is the server's text, or empty for NULL.
+/// Answer of the server to one statement. Each value is text from the server. A value is empty for
+/// NULL.
 struct result {
     /// Number of rows that matched the condition of the statement, whether or not they were changed
     /// (CLIENT_FOUND_ROWS).
@@ -38,7 +39,7 @@ struct server_facts {
     std::string version{};  ///< version, in the server's own form
     bool read_only = false; ///< `read_only`, `super_read_only` or `innodb_read_only` is on
     /// Whether several servers of the cluster accept writes (Galera, or group replication with
-    /// several primaries). If so, each server has its own user locks (GET_LOCK).
+    /// several primaries). Each server of such a cluster has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
     /// True if this user lacks the permission to ask whether the server is a replica.
@@ -116,8 +117,8 @@ struct answers {
     time_point received_at{};
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    /// Connection over which the answers came. The caller must use it to end the transaction, or to
-    /// release the user lock.
+    /// Connection over which the answers came. To end the transaction, or to release the user lock,
+    /// the caller must use this connection.
     std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };
@@ -155,9 +156,9 @@ class database {
 public:
     virtual ~database() = default;
 
-    /// Sends all statements in one write on one connection, so no other request of this pool gets
-    /// between them. `statements` must live until the call completes. Its `compose` is called again
-    /// for each retry.
+    /// Sends all statements in one write on one connection, so that no other request of this pool
+    /// gets between the statements. `statements` must live until the call completes. Its `compose`
+    /// is called again for each retry.
     virtual asio::awaitable<answers> run(statements&, call_options = {}) = 0;
 
     /// Returns a connection for the sole use of a waiter in GET_LOCK. Returns null if
@@ -166,8 +167,8 @@ public:
     virtual asio::awaitable<std::shared_ptr<pinned_connection>>
     connection_to_wait_on(time_point limit) = 0;
 
-    /// Returns facts about the server to which the newest connection leads. The result is empty
-    /// before the first connection.
+    /// Returns facts about the server of the newest connection. The result is empty before the
+    /// first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
     /// Returns whether user locks (GET_LOCK) can notify waiters on this server. The result depends

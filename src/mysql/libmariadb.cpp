@@ -17,8 +17,8 @@ namespace {
 /// of an address may take longer. It is safe not to wait for a lookup, because it uses no OpenSSL.
 constexpr std::chrono::seconds timeout_at_exit{3};
 
-/// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
-/// destructor runs before OpenSSL is cleaned up.
+/// Counter of the threads inside libmariadb. The counter is created after the initialisation of
+/// OpenSSL. So its destructor runs before OpenSSL is cleaned up.
 class threads_inside {
 public:
     ~threads_inside() {

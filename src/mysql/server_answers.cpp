@@ -259,8 +259,8 @@ struct wanted {
     std::string_view name;
     std::string_view value;
 };
-/// Session variables with the values that they must have. With other values a lock could get two
-/// holders.
+/// Session variables with the values that they must have. With other values, two clients could get
+/// the same lock.
 constexpr std::array session_wanted{
     wanted{"autocommit", "ON"},
     wanted{"completion_type", "NO_CHAIN"},

@@ -34,7 +34,8 @@ meaning classify(unsigned error, std::string_view words);
 /// never unknown.
 meaning classify_connecting(unsigned error, std::string_view words);
 
-/// Makes a failure. Its text contains the error number, the server's text and the advice.
+/// Makes a failure. The text of the failure contains the error number, the server's text and the
+/// advice.
 net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 
 /// The server's answer to one of several statements.
@@ -57,7 +58,8 @@ struct classification {
         met_lock,  ///< the wait for a row lock timed out, and `may_meet_lock` allows this
     };
     outcome what = outcome::carried_out;
-    /// Index of the first statement that failed. If none failed, it is the number of statements.
+    /// Index of the first statement that failed. If no statement failed, this is the number of
+    /// statements.
     std::size_t failed = 0;
 };
 
@@ -85,7 +87,7 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
 /// `replica_questions`. MySQL from 8.0 on must be asked these questions, because it has no status
-/// variable for its role. MariaDB has such a variable.
+/// variable for its role; MariaDB has one.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

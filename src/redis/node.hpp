@@ -40,8 +40,8 @@ using shard = std::uint16_t;
 /// messages go to one shard. The third way is to publish both. Clients subscribe in the same form.
 enum class telling : std::uint8_t { plain, sharded, both };
 
-/// Commands that publish a notification. `other` is the second command if both forms are published;
-/// otherwise it is empty.
+/// Commands that publish a notification. `other` is the second command, which is needed if both
+/// forms are published. If only one form is published, `other` is empty.
 struct publishing {
     std::string_view command = "PUBLISH";
     std::string_view other{};
@@ -115,12 +115,12 @@ struct call_options {
     /// connection.
     bool elsewhere = false;
     /// True: accept the request even if `requests_max` requests are pending. Only releases and
-    /// renewals may set this. Their number is limited, because each hold has at most one release or
-    /// renewal under way.
+    /// renewals may set this. The number of such requests is limited, because each hold has at most
+    /// one release or renewal under way.
     bool reserved = false;
     /// Number of replicas that should confirm the writes before the reply is returned. The reply
-    /// says how many have confirmed. `replicas_within` is the longest wait for them: at least 1 ms,
-    /// and never more than `replica_timeout`.
+    /// says how many replicas have confirmed. `replicas_within` is the longest wait for the
+    /// replicas: at least 1 ms, and never more than `replica_timeout`.
     std::uint8_t replicas = 0;
     duration replicas_within{};
     /// True if the caller can send a separate request for each key instead. If a slot migration has
@@ -168,7 +168,7 @@ public:
     /// out of date, the server will redirect the request.
     virtual shard shard_of(std::string_view) const { return 0; }
 
-    /// Returns the slot of a key. One request can only have keys of the same slot.
+    /// Returns the slot of a key. All keys of one request must be in the same slot.
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
     /// Ends the connection over which this reply came, and reports an event to the user's observer.
@@ -181,7 +181,7 @@ public:
     /// confirmed again after a reconnection. A message is only a hint: it may be missing or late.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
-    /// Returns whether the server counts this client as a subscriber of the channel.
+    /// Returns whether this client is known to be subscribed to the channel at the server.
     virtual bool hears(const channel_name&) const = 0;
 
     /// Returns the commands with which a script publishes a release.
@@ -192,8 +192,8 @@ public:
     /// Returns how long locks are usually unavailable after a server has failed.
     virtual duration usual_outage() const noexcept { return limits{}.usual_outage; }
 
-    /// Returns how long a Redisson client that sends no request stays in the queue of a fair lock:
-    /// its `fairLockWaitTimeout`.
+    /// Returns the `fairLockWaitTimeout` of Redisson. This is how long a Redisson client that sends
+    /// no request stays in the queue of a fair lock.
     virtual duration fair_wait() const noexcept { return std::chrono::minutes{5}; }
 
     /// Returns whether a release grants the lock to the next waiting client

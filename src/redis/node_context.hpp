@@ -80,8 +80,8 @@ struct node_context {
     /// always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// Reports that no connection could be made, that the server is no primary, or that it does not
-    /// reply. If this callback is empty, the client only retries.
+    /// Reports one of these troubles: no connection could be made, the server is no primary, or the
+    /// server does not reply. If this callback is empty, the client only retries.
     std::function<void()> in_trouble{};
 
     /// Reports that a reply has been missing for part of `command_timeout`.
@@ -109,7 +109,7 @@ struct node_context {
     std::function<void()> on_disconnected{};
 
     /// Callbacks that keep all connections at the same server (`same_server_guard`).
-    /// `on_shared_connection`: a new command connection leads to this server.
+    /// `on_shared_connection`: a new command connection to this server was opened.
     /// `on_other_connection`: another connection for requests was opened.
     std::function<void(const server_in_use&)> on_shared_connection{};
     std::function<void(const server_hello&)> on_other_connection{};
@@ -118,8 +118,8 @@ struct node_context {
     std::function<void(bool urgent)> revalidate{};
 };
 
-/// Returns a function that calls the member function `what` if the object still exists. It does not
-/// keep the object alive.
+/// Returns a function that calls the member function `what` if the object still exists. The
+/// function does not keep the object alive.
 template <typename T, typename... Args>
 std::function<void(Args...)> while_alive(const std::shared_ptr<T>& it, void (T::*what)(Args...)) {
     return [weak = std::weak_ptr{it}, what](Args... args) {

@@ -141,8 +141,8 @@ void blocking_connection::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Writes the request and reads its reply. Runs outside the client's monitor (the mutex of the
-// client), so it uses only the members of this connection.
+// Writes the request and reads its reply. This function runs outside the client's monitor (the
+// mutex of the client), so it uses only the members of this connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -276,8 +276,8 @@ blocking_connections::blocking_connections(std::shared_ptr<node_context> context
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free connection that was used most recently, so that the others become idle and can
-/// be closed. Then reads the late replies that have arrived on it.
+/// Borrows the free connection that was used most recently. So the other connections become idle
+/// and can be closed. Then reads the late replies that have arrived on the borrowed connection.
 blocking_connection* blocking_connections::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)

@@ -24,17 +24,17 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time. The calling thread itself writes the request and
-/// reads the reply, so no other thread must wake it. While it waits for the reply, it is outside
+/// reads the reply, so no other thread must wake it. The calling thread waits for the reply outside
 /// the client's monitor (the mutex of the client). It does everything else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
-    /// Creates the connection. The context and the `answer_wait` must outlive it.
+    /// Creates the connection. The context and the `answer_wait` must outlive the connection.
     blocking_connection(node_context&, connection::parts, runtime::answer_wait&);
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
 
-    /// Returns whether the connection can be used. Returns false if the server is known to have
-    /// closed it.
+    /// Returns whether the connection can be used. The result is false if the server is known to
+    /// have closed the connection.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be
@@ -45,7 +45,7 @@ public:
     /// Returns whether the reply came over this connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the present wait for a reply fail with `why`. After this call, the connection ignores
+    /// Makes the running wait for a reply fail with `why`. After this call, the connection ignores
     /// all replies.
     void condemn(const net::failure& why) {
         condemned_ = why;
@@ -125,8 +125,8 @@ private:
 };
 
 /// Pool of connections for blocking calls to one server. A call borrows a connection and uses it
-/// alone. If none is free, the call does not wait, but uses the shared connection. The pool opens
-/// connections in the background when calls need them, and closes idle connections.
+/// alone. If no connection is free, the call does not wait, but uses the shared connection. The
+/// pool opens connections in the background when calls need them, and closes idle connections.
 class blocking_connections : public std::enable_shared_from_this<blocking_connections> {
 public:
     explicit blocking_connections(std::shared_ptr<node_context>);
@@ -151,8 +151,8 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Waits in the background for replies that have not arrived yet. Without this wait, they would
-    /// stay unread until the next call.
+    /// Waits in the background for replies that have not arrived yet. Without this wait, such
+    /// replies would stay unread until the next call.
     void collect_soon();
 
     /// Closes each connection as soon as no call uses it. Running calls still get their replies.

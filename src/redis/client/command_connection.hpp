@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared connections for the requests to one server (`command_connection`, `command_connections`),
-// and the class that notices when a connection leads to another server than before
+// and the class that notices when a new connection has another server than the old one
 // (`server_identity_tracker`).
 #pragma once
 
@@ -73,7 +73,7 @@ class command_connection final : public std::enable_shared_from_this<command_con
                                  private channel_handler {
 public:
     /// Creates the connection. `replicas` is the number of replicas that must confirm each request
-    /// on it; it may be 0.
+    /// on this connection; it may be 0.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
@@ -89,7 +89,7 @@ public:
         return connection_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Returns whether a reply is still missing on the present connection.
+    /// Returns whether a reply is still missing on the open connection.
     bool owes() const { return connection_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over this connection.
@@ -117,8 +117,8 @@ public:
 
     bool is_connected() const { return connection_.connected(); }
 
-    /// Fails all waiting requests with `errc::closed`. Resumes their callers after this call has
-    /// returned.
+    /// Fails all waiting requests with `errc::closed`. The callers of the requests are resumed
+    /// after this function has returned.
     void close();
 
     /// Fails all requests, because the server is not used any more. Requests that were sent fail

@@ -84,7 +84,7 @@ std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
 }
 
 /// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is unknown,
-/// it contains the words HOST:PORT.
+/// the URL contains the words HOST:PORT instead.
 std::string url_of(std::string_view what, const options& how) {
     const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
     const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
@@ -256,8 +256,8 @@ bool is_about_slots(std::string_view error) {
            error.starts_with("CROSSSLOT ");
 }
 
-/// Returns whether the server does not know EVALSHA. It is then probably a Sentinel: EVALSHA is the
-/// first command that a Sentinel rejects.
+/// Returns whether the error means that the server does not know EVALSHA. Such a server is probably
+/// a Sentinel: EVALSHA is the first command that a Sentinel rejects.
 bool knows_no_scripts(std::string_view error) {
     return error.starts_with("ERR unknown command") && error.find("EVALSHA") != error.npos;
 }
@@ -523,8 +523,8 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password only because it has no password. The client can
-/// then continue without a login.
+/// Returns whether the server refused the login only because the server has no password. The client
+/// can then continue without a login.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;

@@ -35,8 +35,8 @@ public:
     /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// Waits for the next reply, without a timeout. Call it only before a pipeline uses the
-    /// connection.
+    /// Waits for the next reply, without a timeout. Call this function only while no pipeline uses
+    /// the connection yet.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -123,9 +123,10 @@ private:
 };
 
 // Error messages for a URL that names one server, although a Sentinel or a cluster node replies
-// there. They contain the URL to use.
+// there. Each message contains the URL to use instead.
 
-/// Returns advice for a user whose URL leads to a cluster node. It contains the URL of the cluster.
+/// Returns advice for a user whose URL names a cluster node as if it were a single server. The
+/// advice contains the URL of the cluster.
 std::string advice_at_cluster_node(const options&);
 
 /// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
@@ -135,8 +136,8 @@ std::shared_ptr<const net::failure> misdirection(const node_context&, const repl
 /// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// Returns advice with the URL of a Sentinel service. `role` is the reply to ROLE, which lists the
-/// services; the URL names the first one.
+/// Returns advice with the URL of a Sentinel service. `role` is the Sentinel's reply to ROLE, which
+/// lists the services. The URL names the first service.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 /// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
@@ -158,8 +159,8 @@ public:
     /// Appends the requests to send. Called when the connection can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// Processes the next reply, and may move its content out. Throws `failure` if the reply is not
-    /// valid; the connection then ends.
+    /// Processes the next reply, and may move the content out of it. Throws `failure` if the reply
+    /// is not valid; the connection then ends.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
@@ -196,13 +197,13 @@ public:
     /// address. Unsent requests wait for the new connection.
     void move(net::failure why);
 
-    /// Ends the connection and its coroutines. The coroutines end soon after this call, and do not
+    /// Ends the connection and its coroutines. The coroutines end soon after this call. They do not
     /// use the clock any more.
     void close();
 
 private:
-    /// Longest pause between two attempts to connect while this client holds a lock. It is short,
-    /// because the holder must learn soon whether the server has lost its lock.
+    /// Longest pause between two attempts to connect while this client holds a lock. The pause is
+    /// short, because the holder must learn soon whether the server has lost the lock.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -288,9 +289,9 @@ struct login {
     bool may_be_refused;
 };
 
-/// Connects and logs in. Continues without a login if the server has no password. Returns the
-/// server's error if it refused the login and `may_be_refused` is set; otherwise returns an empty
-/// text. Throws `failure` if the login is not complete at `limit`.
+/// Connects and logs in. Continues without a login if the server has no password. If the server
+/// refuses the login and `may_be_refused` is set, returns the server's error. Otherwise returns an
+/// empty text. Throws `failure` if the login is not complete at `limit`.
 asio::awaitable<std::string> greet(const node_context&, connection&,
                                    std::shared_ptr<const destination>, login, time_point limit);
 

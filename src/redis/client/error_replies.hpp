@@ -35,9 +35,9 @@ bool tells_of_absence(std::string_view error);
 /// before the WAIT was executed.
 bool was_unblocked(std::string_view error);
 
-// Functions that find the ACL permissions which a script lacks, even if the error reply does not
-// name them. Redis 7.0 names neither the refused command, nor its key or channel. Later versions
-// name the command.
+// Functions that find the ACL permissions which a script lacks. The error reply often does not name
+// them: Redis 7.0 names neither the refused command, nor its key or channel. Later versions name
+// the command.
 
 /// Returns the permissions to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`.
 /// Returns all permissions that may be missing. The result is empty if the error is not about

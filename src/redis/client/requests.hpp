@@ -25,7 +25,7 @@
 
 namespace holdfast::redis {
 
-/// Marks a request as a plain command, not a script. `keys` then has all words of the command.
+/// True: the request is a plain command and not a script. `keys` then has all words of the command.
 inline constexpr script plain_command{};
 
 /// Appends a WAIT command, which asks how many replicas have the last write of this connection.
@@ -54,11 +54,13 @@ struct request {
         , options{how} {}
     request(const request&) = delete;
 
-    /// Appends the bytes of the request: EVALSHA, EVAL, or the words of a plain command. With
-    /// `options.asking`, ASKING comes first, so the first reply belongs to ASKING.
+    /// Appends the bytes of the request: EVALSHA, EVAL, or the words of a plain command. If
+    /// `options.asking` is set, the command ASKING comes first; the first reply then belongs to
+    /// ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
-    /// Returns the reply, or throws the failure. Call it after the waiting caller was resumed.
+    /// Returns the reply, or throws the failure. Call this function after the waiting caller was
+    /// resumed.
     reply take_answer();
 
     const script& what;
@@ -119,8 +121,8 @@ public:
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().options.asking; }
 
-    /// Removes the next request from the queue and returns it, so that the caller writes it now.
-    /// Returns null if the queue is empty.
+    /// Removes the next request from the queue and returns it. The caller must write the request
+    /// now. Returns null if the queue is empty.
     request* next_to_write(time_point now);
 
     /// Records that the caller writes a command now for whose reply no one waits.
@@ -140,20 +142,21 @@ public:
     /// Keeps a request whose reply has come, until the reply to the WAIT that follows it has come,
     /// too.
     void await_confirmation(request&);
-    /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
+    /// Returns whether a reply to WAIT is missing. Until this reply has come, no request may be
+    /// written.
     bool awaits_confirmation() const { return waits_ > 0; }
     /// Returns the requests that a reply to WAIT confirms. The caller must call forget() for each
     /// of them.
     std::vector<request*> confirmed();
 
-    /// Removes a request. If it was written already, its reply will be ignored.
+    /// Removes a request. If the request was written already, its reply will be ignored.
     void forget(request&);
 
     /// Removes a request that has timed out. Its reply is still expected.
     void give_up(request&);
 
-    /// Removes all written requests, whose replies are lost with the connection. Returns those with
-    /// a waiting caller.
+    /// Removes all written requests, because their replies are lost with the connection. Returns
+    /// those requests for which a caller waits.
     std::vector<request*> drop_written();
     /// Removes all requests that were not written yet, and returns them.
     std::vector<request*> drop_queued();
@@ -212,8 +215,8 @@ private:
     bool ended_ = false;
 };
 
-/// Retry loop of one call. It repeats the call, with pauses, until the right server is found or the
-/// deadline has come.
+/// Retry loop of one call. Between two attempts, it pauses. It ends when the right server is found
+/// or the deadline has come.
 class retry_loop {
 public:
     /// Starts to measure the time of the call, and stores the call's deadline in `answer_by` of the

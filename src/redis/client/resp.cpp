@@ -136,9 +136,9 @@ void answer_reader::feed(std::string_view bytes) {
         give_up();
 }
 
-/// Throws if a line is too long. hiredis searches an incomplete line from its start at each call,
+/// Throws if a line is too long. At each call, hiredis searches an incomplete line from its start,
 /// so the time would grow with the square of the length. Also throws if a line ends without a
-/// carriage return, because hiredis would wait for its end.
+/// carriage return, because hiredis would continue to wait for the end of the line.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {

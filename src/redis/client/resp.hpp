@@ -53,9 +53,9 @@ struct reply {
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
-    /// Estimate of the clock of the server that replied; each connection has its own. Code that
-    /// reads the server's time in a reply may improve the estimate. Null if the reply did not come
-    /// over a connection.
+    /// Estimate of the clock of the server that replied. Each connection has its own estimate. Code
+    /// that reads the server's time in a reply may improve the estimate. Null if the reply did not
+    /// come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 

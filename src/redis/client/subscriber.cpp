@@ -381,8 +381,8 @@ void subscriber::connected(const server_hello& told) {
 }
 
 time_point subscriber::idle_until() const {
-    // Time without a message after which the connection is tested. It need not be shorter than
-    // `poll_bound`, because a waiter polls after `poll_bound` even without a message.
+    // Time without a message after which the connection is tested. This time need not be shorter
+    // than `poll_bound`, because a waiter polls after `poll_bound` even without a message.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

@@ -49,8 +49,8 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: the server refused or ended the subscription
-    /// True if the server refused the plain subscription, but has not replied to the sharded one
-    /// yet.
+    /// True if the server refused the plain subscription, but has not replied to the sharded
+    /// subscription yet.
     bool halved = false;
     /// True if a message may have been missed. The next confirmation then wakes the listeners.
     bool missed = false;
@@ -157,16 +157,16 @@ public:
     explicit subscriber(std::shared_ptr<node_context>);
 
     /// Subscribes to a channel; see node::hear(). The returned object may outlive this subscriber
-    /// and its node, but not the client's clock. `late`: a message may have been missed already, so
-    /// the confirmation wakes the listener.
+    /// and its node, but not the client's clock. `late` says that a message may have been missed
+    /// already, so the confirmation must wake the listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
     /// Returns whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
-    /// Ends the connection. The next connection subscribes to all channels again and wakes their
-    /// listeners.
+    /// Ends the connection. The next connection subscribes to all channels again and wakes the
+    /// listeners of all channels.
     void cut(const net::failure& why) { connection_.cut(why); }
     /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }

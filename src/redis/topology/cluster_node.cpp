@@ -15,7 +15,7 @@
 
 namespace holdfast::redis {
 
-/// Connections to one server of the cluster, and the time of the last request to it.
+/// Connections to one server of the cluster, and the time of the last request to this server.
 struct cluster_node::cluster_server {
     cluster_server(const server_address& where, std::shared_ptr<node_context> known)
         : address{where}
@@ -201,8 +201,8 @@ cluster_node::shared_server cluster_node::server_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // Handle the redirection later, outside the subscriber that reports it: handling may move
-    // listeners of this subscriber to another server.
+    // Handling a redirection may move listeners away from the subscriber that reports it. So handle
+    // it later, outside this subscriber.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
@@ -258,7 +258,7 @@ bool cluster_node::hears(const channel_name& name) const {
 }
 
 /// Subscribes a listener at the server that owns its channel's slot. If the owner is unknown, the
-/// listener stays at its present server, and a new slot map is requested.
+/// listener stays at its old server, and a new slot map is requested.
 void cluster_node::place(slot_subscription& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
@@ -273,8 +273,9 @@ void cluster_node::place(slot_subscription& who, bool late) {
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
 }
 
-/// Moves each subscription to the server that owns its slot now, if it is not there yet. Also moves
-/// subscriptions that place() did not move, because they had moved shortly before.
+/// Moves each subscription to the server that owns its slot now, unless it is at this server
+/// already. Also moves subscriptions that place() did not move because they had moved shortly
+/// before.
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);

@@ -37,8 +37,8 @@ public:
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
-    /// Asks a server over a new connection. If its name has several addresses, asks at each
-    /// address; each counts as one server.
+    /// Asks a server over a new connection. If the server's name has several addresses, asks at
+    /// each address. Each address counts as one server.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
     /// Asks a server over a new connection to a given address.

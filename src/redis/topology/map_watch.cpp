@@ -20,7 +20,7 @@ std::string map_question() {
 }
 
 /// Returns whether a CLUSTER SLOTS reply comes from a server with sharded pub/sub (7.0 or later).
-/// Since 7.0, a node has a fourth item after its address, port and id.
+/// In replies since 7.0, a node has a fourth item after its address, port and id.
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {

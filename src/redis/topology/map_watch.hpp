@@ -154,7 +154,8 @@ public:
     /// `limit`. While no map is known, also throws if a node refuses to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// Requests a new slot map soon. Call it if a server redirects a request or does not reply.
+    /// Requests a new slot map soon. Call this function if a server redirects a request or does not
+    /// reply.
     void want();
     /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
     /// node `to` is not known to belong to this cluster.
@@ -177,8 +178,8 @@ private:
     /// The map of another cluster is used if, for this time, the only seeds (nodes in the options)
     /// that replied belong to that cluster.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// How long after the first map the client repeats its questions to the seeds, until most of
-    /// them have confirmed the map.
+    /// For this time after the first map, the client repeats its questions to the seeds (nodes in
+    /// the options), until most seeds have confirmed the map.
     static constexpr duration start_lasts = std::chrono::minutes{1};
     /// Time between two rounds of questions during the first minute (`start_lasts`).
     static constexpr duration start_period = std::chrono::seconds{1};

@@ -18,8 +18,8 @@ class fixed_address;
 class sentinel_watch;
 class topology_inspector;
 
-/// Client of one server at a time: of the server at an address, or of the primary that Sentinels
-/// name.
+/// Client of one server at a time. This is the server at a fixed address, or the primary that
+/// Sentinels name.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
@@ -27,7 +27,7 @@ public:
     ~primary_node() override { close(); }
 
     /// Runs a script. With Sentinels, repeats the call until its deadline while the server is
-    /// unreachable, because they may name a new primary.
+    /// unreachable, because the Sentinels may name a new primary.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments,
                                 call_options options) override {

@@ -12,8 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of former primaries that are remembered. It is greater than the usual number of
-/// servers.
+/// Maximum number of former primaries that are remembered. A service usually has fewer servers than
+/// that.
 constexpr std::size_t left_max = 8;
 
 std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {

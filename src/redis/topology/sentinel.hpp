@@ -125,9 +125,9 @@ private:
     std::optional<disputed_primary> disputed_;
 };
 
-/// Subscription to the switches of the primary that one Sentinel announces. After a loss, it uses
-/// the next Sentinel. A client has two of these subscriptions, because the Sentinel that leads a
-/// failover announces the switch a second later than the others.
+/// Subscription to the switches of the primary that one Sentinel announces. If the subscription is
+/// lost, it moves to the next Sentinel. A client has two of these subscriptions, because the
+/// Sentinel that leads a failover announces the switch a second later than the others.
 class sentinel_subscriber : public std::enable_shared_from_this<sentinel_subscriber> {
 public:
     using news = std::function<void(const primary_switch&)>;

@@ -58,12 +58,12 @@ struct redirection {
     bool cut = false;
 };
 
-/// Interprets an error reply. `asked` is the host that replied; it is also the target if the error
-/// names no host. Treats a malformed MOVED or ASK error as `pause`, because the server did not
-/// execute the request.
+/// Interprets an error reply. `asked` is the host that replied. If a MOVED or ASK error names no
+/// host, the target is at the host `asked`. Treats a malformed MOVED or ASK error as `pause`,
+/// because the server did not execute the request.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
-/// Range of slots, and the nodes that serve it according to one node.
+/// Range of slots, and the nodes that serve these slots, as reported by one node.
 struct slot_range {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
@@ -79,8 +79,8 @@ using slot_ranges = std::vector<slot_range>;
 /// net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
-// Types and functions that decide which replies to CLUSTER SLOTS count, and whether most of them
-// agree.
+// Types and functions that decide which replies to CLUSTER SLOTS must be ignored, and whether most
+// of the other replies agree.
 
 /// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
 struct cluster_members {
@@ -133,8 +133,8 @@ public:
     /// Maximum number of nodes in the map: enough for a primary and a replica for each slot.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
-    /// Maximum number of former nodes in the map, which replies do not name any more. They are
-    /// asked when no other node replies.
+    /// Maximum number of former nodes in the map. Replies do not name a former node any more. The
+    /// client asks former nodes only when no other node replies.
     static constexpr std::size_t former_max = 256;
 
     /// Range of adjacent slots that have moved from one owner to another.
@@ -190,11 +190,11 @@ public:
 
     /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
     /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
-    /// replied, but at least the number of replies.
+    /// replied; at least the number of replies is used.
     ///
-    /// A slot gets another owner if more than half of the voters name it. A slot loses its owner if
-    /// more than half of the voters, and at least two, name no owner. A slot without an owner gets
-    /// the owner that most replies name.
+    /// A slot gets another owner if more than half of the voters name this owner. A slot loses its
+    /// owner if more than half of the voters, and at least two, name no owner. A slot without an
+    /// owner gets the owner that most replies name.
     std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
                               std::size_t voters = 0);
 

@@ -48,8 +48,8 @@ clock_reading reading_of(microseconds date, const reply& said) {
             date - said.sent_at.time_since_epoch()};
 }
 
-/// Returns whether the server's clock jumped between the two replies to TIME: it went back, or it
-/// advanced more than this client's clock.
+/// Returns whether the server's clock jumped between the two replies to TIME. The clock jumped if
+/// it went back, or if it advanced more than this client's clock.
 bool is_jump(microseconds first, microseconds last, const reply& said) {
     const microseconds passed = last - first;
     return passed < microseconds::zero() || passed > said.received_at + tick - said.sent_at;
