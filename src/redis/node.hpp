@@ -181,7 +181,7 @@ public:
     /// confirmed again after a reconnection. A message is only a hint: it may be missing or late.
     virtual std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual) = 0;
 
-    /// Returns whether this client is known to be subscribed to the channel at the server.
+    /// Returns whether the server has confirmed this client's subscription to the channel.
     virtual bool hears(const channel_name&) const = 0;
 
     /// Returns the commands with which a script publishes a release.

@@ -11,11 +11,12 @@ namespace holdfast::memory {
 namespace {
 
 /// Longest wait for the confirmation of a write by replicas: one second, as on Redis. The wait is
-/// shorter if it would take too much of the request's time limit.
+/// shorter if a second would be too much of the request's time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns a function that posts work to the executor, as `store_context::post` does. It is used if
-/// the context has no such function, as in tests that use the store without a client.
+/// Returns a function that posts work to the executor, as `store_context::post` does. This function
+/// is used if the context has no such function, for example in tests that use the store without a
+/// client.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));

@@ -39,7 +39,7 @@ class subscriber;
 /// Request of the memory store, with details that are not public. A user's fault function sees only
 /// the base class `request`.
 struct sent_request : request {
-    /// True if an earlier request on the first connection got no reply, so that this request uses a
+    /// True if an earlier request on the first connection got no reply. This request then uses a
     /// second connection.
     bool elsewhere = false;
     /// Set if the request takes permits from a counter (`count`), or undoes a request that may have
@@ -91,7 +91,7 @@ public:
     }
 
     /// Returns the faults and delays that the test has chosen for a request. Some callers must know
-    /// them before they send the request.
+    /// the faults before they send the request.
     fate decide(sent_request what) const;
     template <typename T, typename Then>
     asio::awaitable<std::invoke_result_t<Then, reply<T>>>
@@ -146,7 +146,7 @@ private:
         /// the machine is demoted again.
         std::uint64_t demotions_before{};
     };
-    /// State of a request, from its sending until no caller waits for the reply.
+    /// State of a request, from when it is sent until no caller waits for its reply any more.
     struct pending_request {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
         std::uint64_t connection = 0;    ///< number of the connection that the request uses
@@ -359,8 +359,8 @@ void server_connection::send_back(reply<T> answer, std::shared_ptr<parcel<T>> se
 /// is also called once.
 class subscriber {
 public:
-    /// Creates the subscription. `wanted` is the number of permits that the waiter needs; it is 0
-    /// for locks.
+    /// Creates the subscription. `wanted` is the number of permits that the waiter needs. For
+    /// locks, `wanted` is 0.
     subscriber(std::shared_ptr<server_connection> way, lock_name name,
                asio::any_io_executor executor, std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}

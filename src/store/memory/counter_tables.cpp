@@ -549,8 +549,8 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// Gives permits back by removing the latest draws (granted requests), so that the other draws
-/// expire as before.
+/// Gives permits back by removing the latest draws (granted requests). The earlier draws expire as
+/// before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -579,8 +579,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of free permits. It is negative if the rate was lowered after permits were
-/// drawn.
+/// Returns the number of free permits. The number is negative if the rate was lowered after permits
+/// were drawn.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -600,8 +600,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Records that the limiter is in use: from now on, it exists for at least the time `kept`, or as
-/// long as a waiting client needs it. Also removes expired draws.
+/// Records that the limiter is in use. From now on, the limiter exists for at least the time
+/// `kept`, or for as long as a waiting client needs it. Also removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

@@ -33,8 +33,8 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the stored answer to this request, or null if the request was not executed or its
-    /// answer was dropped.
+    /// Returns the stored answer to this request. Returns null if the request was not executed, or
+    /// if its answer was dropped.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
@@ -128,7 +128,7 @@ struct kept_number {
     microseconds ends_at = microseconds::max();
 };
 
-/// Table of semaphores and latches. It stores a number for each name, as Redisson does, and
+/// Table of semaphores and latches. The table stores a number for each name, as Redisson does, and
 /// remembers which requests were executed. Thread safety: none; the server's mutex protects it.
 class counter_table {
 public:
@@ -202,7 +202,7 @@ public:
     /// Renews the permits. Returns false if some of them are no longer held.
     bool renew(const hold&, duration lease_time);
     /// Returns the time for which all of these permits are still held. The result is empty if some
-    /// are not held, or if they do not expire.
+    /// permits are not held, or if the permits do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
     /// Extends all holds of the owner's client, so that they end at the time `end` or later.
@@ -222,8 +222,8 @@ public:
     bool has_members(const lock_name&) const;
     /// Stores the number of free permits of this semaphore.
     void put(const lock_name&, const kept_number&);
-    /// Removes a leased semaphore without held permits, and returns its number of permits. Returns
-    /// nothing if there is no such semaphore.
+    /// Removes a leased semaphore if no permits are held, and returns its number of permits.
+    /// Returns nothing if there is no such semaphore.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -241,7 +241,8 @@ private:
         std::set<std::string> over{};
     };
 
-    /// Frees expired permits, and returns the semaphore. Returns null if it does not exist.
+    /// Frees expired permits, and returns the semaphore. Returns null if the semaphore does not
+    /// exist.
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -253,10 +254,10 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters: the settings and the draws of each limiter. A draw is a granted request;
-/// it uses its permits for one interval of the server's clock. Redisson also stores the number of
-/// permits left; this table computes that number from the draws. Thread safety: none; the server's
-/// mutex protects it.
+/// Table of rate limiters: the settings and the draws of each limiter. A draw is a granted request.
+/// It uses its permits for one interval of the server's clock. Redisson also stores how many
+/// permits are left. This table computes that number from the draws. Thread safety: none; the
+/// server's mutex protects it.
 class rate_table {
 public:
     /// Client whose draws are added up. If all bytes are zero, the draws of all clients are added
@@ -268,8 +269,9 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Draws permits if enough are left. Otherwise the verdict has the time until enough may be
-    /// left. A repeated request draws no more permits while its first draw still counts.
+    /// Draws permits if enough permits are left. Otherwise the verdict has the time until enough
+    /// permits may be left. A repeated request draws no more permits while its first draw has not
+    /// expired.
     count_verdict look(const counter_ask&);
     /// Removes the draw of this request.
     change_verdict take_back(const counter_ask&);

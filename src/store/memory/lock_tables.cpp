@@ -249,7 +249,7 @@ void shared_table::leave_mark(const ask& want) {
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
 }
 
-/// Removes the mark of a waiting writer. Returns whether it was the last mark of the lock.
+/// Removes the mark of a waiting writer. Returns true if this mark was the lock's last mark.
 bool shared_table::withdraw(const hold& what) {
     waiting* const all = find_waiting(what.name);
     if (!all || all->marks.erase(to_string(what.owner)) == 0 || !all->marks.empty())

@@ -26,8 +26,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// Clock of the server. It shows a date, unlike a client's clock, which has another zero point. If
-/// code mixes up the two clocks, its results are wrong by years, so that tests fail.
+/// Clock of the server. Unlike a client's clock, it shows a date; a client's clock has another zero
+/// point. If code mixes up the two clocks, its results are wrong by years, so that tests fail.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -118,8 +118,8 @@ public:
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Takes the lock if it is free. If the owner already has the lock, grants it again: its lease
-    /// then lasts at least `want.lease_time` from now.
+    /// Takes the lock if it is free. If the owner already has the lock, grants it again. The lease
+    /// of the hold then lasts at least `want.lease_time` from now.
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
@@ -184,8 +184,8 @@ struct left_verdict {
 
 /// Table of read-write locks, with the same data as in Redisson and the Lua scripts. The lease of a
 /// lock is the longest lease of its holds. Each reader also has a timer. A reader whose timer has
-/// ended is dead: the next writer or the last reader removes it. Thread safety: none; the server's
-/// mutex protects it.
+/// ended is dead: the next writer or the last reader removes this reader. Thread safety: none; the
+/// server's mutex protects it.
 class shared_table {
 public:
     /// Creates an empty object. The clock must outlive it.
@@ -296,8 +296,8 @@ public:
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Asks for the lock, or queues for it, as a Redisson client does, with the times that Redisson
-    // computes. Returns true if the client got the lock.
+    // Asks for the lock as a Redisson client does. If the lock is busy, joins the queue, with the
+    // times that Redisson computes. Returns true if the client got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease); ///< true: the client got the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);

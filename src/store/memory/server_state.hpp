@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one machine of a memory::server. It is the model of a real server: the scripts of the
-// Redis store behave in the same way, and one conformance suite tests both. A primary sends its
-// data to each replica through a `stream`.
+// State of one machine of a memory::server, which is the model of a real server. The scripts of the
+// Redis store behave in the same way: one conformance suite tests both. A primary sends its data to
+// each replica through a `stream`.
 #pragma once
 
 #include "store/memory/counter_tables.hpp"
@@ -31,7 +31,7 @@ struct stored_wish {
     microseconds ends_at{};
 };
 
-/// All data of a server. Expiry times are times of the primary's clock; replicas store them
+/// All data of a server. Expiry times are times of the primary's clock. Replicas store these times
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// Creates an empty object. The clock must outlive it.
@@ -77,9 +77,9 @@ struct tables {
     std::map<std::string, stored_wish> wishes{}; ///< latest wish for each name
 };
 
-/// Stream of data from a primary to one replica. After each write, the primary sends a full copy,
-/// which arrives after the time `lag`. After the same time again, the primary learns that the copy
-/// has arrived. Copies arrive in order. Thread safety: any thread may call any function.
+/// Stream of data from a primary to one replica. After each write, the primary sends a full copy.
+/// The copy arrives after the time `lag`. The confirmation takes the time `lag` once more until it
+/// reaches the primary. Copies arrive in order. Thread safety: any thread may call any function.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -92,8 +92,8 @@ public:
     /// Returns the number of the last write that the primary knows to have arrived. The result is
     /// empty if there is none yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns the next time at which the result of confirmed() may grow, or `time_point::max()` if
-    /// no copy is on its way.
+    /// Returns the next time at which confirmed() may return a greater number. Returns
+    /// `time_point::max()` if no copy is on its way.
     time_point next_confirmation(time_point now);
 
     /// Returns the latest copy that has arrived since the last call, or null if there is none.
@@ -138,9 +138,9 @@ struct count_record {
     /// Set if the request is a change. For a change by another program, the number of the request
     /// is 0.
     const counter_change* changed = nullptr;
-    /// Value before and after the request: for a semaphore or a latch, the stored number; for a
-    /// leased semaphore, the number of held and free permits. Empty if there is no such counter, or
-    /// if it is a rate limiter.
+    /// Value before and after the request. For a semaphore or a latch, this is the stored number.
+    /// For a leased semaphore, it is the number of held and free permits. Empty if there is no such
+    /// counter, or if the counter is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
     bool granted = false; ///< true: permits were taken, or the change was made
@@ -205,7 +205,7 @@ public:
         /// Otherwise null.
         const char* other = nullptr;
     };
-    /// Stores a wish, which asks the present owners of a lock to release it soon; see `wish_store`.
+    /// Stores a wish. A wish asks the holders of a lock to release it soon; see `wish_store`.
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
@@ -246,7 +246,7 @@ public:
     void be_primary();
     std::uint64_t demotions() const;      ///< how often the machine stopped being the primary
     void follow(std::shared_ptr<stream>); ///< makes this machine a replica; it keeps its data
-    /// Adds a replica. Sends it all data first, and then each write.
+    /// Adds a replica. The replica gets all data first, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
@@ -302,8 +302,8 @@ public:
     std::vector<std::string> waiting(const lock_name&) const;
     bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. It
-    /// does not grow when a lease or an entry expires.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. The
+    /// number does not grow when a lease or an entry expires.
     std::uint64_t changes() const;
 
 private:
@@ -367,8 +367,8 @@ private:
     std::function<void(const count_record&)> keeps_record_;
 };
 
-/// Returns the channel that notifies waiters of a lock. Each waiter of a fair lock has its own
-/// channel. Another lock has one channel for all waiters.
+/// Returns the channel that notifies waiters of a lock. In a fair lock, each waiter has a channel
+/// of its own. In any other lock, all waiters share one channel.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }

@@ -11,7 +11,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer, and maximum number of answers for one list.
+/// Two limits of a list: maximum number of names in one answer, and maximum number of answers.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 

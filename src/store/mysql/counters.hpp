@@ -66,8 +66,8 @@ private:
     std::unique_ptr<watch> poll_;
 };
 
-/// Tries once to make a change before the deadline. If the server ran the request in time, stores
-/// its answer in `said`.
+/// Tries once to make a change before the deadline. If the server ran the request before the
+/// deadline, stores the server's answer in `said`.
 asio::awaitable<attempt> change_once(request_context&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
@@ -86,7 +86,7 @@ struct counter_now {
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
-    /// The new value of the counter. Empty if the counter and all its holds are deleted.
+    /// The new value of the counter. Empty if the counter and all its holds must be deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer, and maximum number of answers for one list.
+/// Two limits of a list: maximum number of names in one answer, and maximum number of answers.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL statements about locks of all kinds: exclusive holds, readers, waiting writers, the queues of
-// fair locks, and permits. They also refuse a name that another kind uses. The functions do no I/O.
+// fair locks, and permits. Also SQL that refuses a name if another kind of lock uses it. The
+// functions do no I/O.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -66,8 +67,8 @@ std::string lock_transfer(const tables&, const hold&, const ask& wanted, const a
 /// Returns a statement that releases the user lock (GET_LOCK) and nothing else.
 std::string bell_dropped(std::string_view bell);
 
-// SQL statements about the table of holds, in which a lock can have several rows: for its readers,
-// its waiting writers (marks), and its permits.
+// SQL statements about the table of holds. In this table, a lock can have several rows: for its
+// readers, its waiting writers (marks), and its permits.
 
 /// Values of column `kind` in the table of holds.
 enum class hold_row : int {

@@ -206,8 +206,8 @@ private:
         }
     }
 
-    /// Checks each privilege on the tables. The trial lock does not need all of them: for example,
-    /// it inserts no row if its row exists already.
+    /// Checks each privilege on the tables. The trial lock is not enough, because it does not need
+    /// all privileges. For example, it inserts no row if its row exists already.
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {

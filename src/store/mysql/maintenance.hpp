@@ -27,8 +27,8 @@ asio::awaitable<std::vector<finding>> make_tables(const request_context&, databa
 std::vector<finding> judge(const server_facts&);
 
 /// Task that deletes rows which were not used for a day. It runs every ten minutes, in small steps.
-/// Deleting the row of a lock is safe for fencing tokens: they follow the server's clock, so the
-/// next token is still greater than all earlier tokens.
+/// It may delete the row of a lock without harm to fencing tokens: tokens follow the server's
+/// clock, so the next token is still greater than all earlier tokens.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
     /// The request context must live until stop() is called.

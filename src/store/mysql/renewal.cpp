@@ -119,7 +119,7 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // If some rows did not match, see_the_rest() asks about all of them.
+        // If some rows did not match, see_the_rest() asks about all rows of the batch.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
@@ -194,8 +194,8 @@ const std::string& table_of(const tables& named, kept_in where) {
     return where == kept_in::locks ? named.locks : named.holds;
 }
 
-/// Returns an SQL condition that selects those of the given rows that have not expired. It uses the
-/// primary keys.
+/// Returns an SQL condition that selects the given rows that have not expired. The condition uses
+/// the primary keys.
 std::string any_of(kept_in where, const std::vector<held_row>& rows) {
     const std::string kind = where == kept_in::locks     ? ""
                              : where == kept_in::readers ? " AND kind=0"

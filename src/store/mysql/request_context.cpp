@@ -154,8 +154,8 @@ std::string all_touched(const tables& named) {
 } // namespace
 
 // Sends statements that need all privileges but change no row. The INSERT also needs SELECT and
-// UPDATE. All run in one transaction, so that the pool knows that a failed request has changed
-// nothing.
+// UPDATE. All statements run in one transaction, so that the pool knows that a failed request has
+// changed nothing.
 asio::awaitable<void> refuse_missing_rights(request_context& at) {
     if (at.may_hold)
         co_return;
@@ -182,8 +182,8 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     }
 }
 
-// Sends an UPDATE of all tables that changes no row. It waits for table locks, but not for row
-// locks. On MySQL it waits for up to one second, because lock_wait_timeout cannot be shorter.
+// Sends an UPDATE of all tables that changes no row. This UPDATE waits for table locks, but not for
+// row locks. On MySQL, it waits for up to one second, because lock_wait_timeout cannot be shorter.
 asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers& said,
                                              std::size_t update_at) {
     const unsigned error = answer_at(said, update_at).error;

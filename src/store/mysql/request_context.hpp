@@ -23,7 +23,8 @@ namespace holdfast::mysql {
 using remote::attempt;
 using remote::verdict;
 
-/// Objects and settings that all requests of one store share. It must outlive the requests.
+/// Objects and settings that all requests of one store share. This object must outlive the
+/// requests.
 struct request_context {
     database& server;
     const store_context& context;
@@ -34,8 +35,8 @@ struct request_context {
     std::uint64_t attempts_made = 0;
     bool may_hold = false; ///< true: the user has every privilege on the table of holds
 
-    /// Returns a value that no other attempt uses. An attempt writes it into a row, so that its
-    /// later statements find the row.
+    /// Returns a value that no other attempt uses. An attempt writes this value into a row, so that
+    /// its later statements find the row.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }

@@ -21,7 +21,8 @@ namespace holdfast::mysql {
 
 /// Names of the tables, in quotes.
 struct tables {
-    /// Creates the names. `first` is the name of the table of locks. The other names begin with it.
+    /// Creates the names of the tables. `first` is the name of the table of locks. The other names
+    /// begin with `first`.
     explicit tables(std::string_view first);
 
     std::string locks; ///< one row for each lock: exclusive holder, expiry, last token
@@ -36,13 +37,13 @@ struct tables {
 /// character set or sql_mode.
 std::string hex(std::string_view bytes);
 
-/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. It has 43
-/// characters, which every server allows. It contains a hash of the schema, because all schemas of
-/// a server share the user locks.
+/// Returns the name of the user lock (GET_LOCK) that notifies the lock's waiters. The name has 43
+/// characters, which every server allows. The name contains a hash of the schema, because all
+/// schemas of a server share the user locks.
 std::string bell_of(std::string_view schema, std::string_view table, const lock_name&);
 
 /// Returns the statements that create the missing tables and insert the missing row of the
-/// identity. They change nothing else.
+/// identity. The statements change nothing else.
 std::vector<std::string> making(const tables&);
 
 /// Returns the same statements as text for administrators. Each statement ends with a semicolon and
@@ -57,8 +58,8 @@ std::string ddl(const tables&);
 
 inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 
-/// SQL expression for microseconds since 1970. It does not use UNIX_TIMESTAMP, whose range ends in
-/// 2038.
+/// SQL expression for the microseconds since 1970. UNIX_TIMESTAMP is not used, because its range
+/// ends in 2038.
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
@@ -129,7 +130,7 @@ struct packed_answer {
     /// If the lock is busy: remaining lease of the holder. Empty if this lease is very long or
     /// never ends.
     std::optional<duration> left{};
-    /// Time of the server's clock. Zero if the answer does not contain it.
+    /// Time of the server's clock. Zero if the answer does not contain this time.
     std::chrono::microseconds server_now{};
     std::uint64_t last_token = 0; ///< if granted: the last token of the grant
     /// True if this connection also has the lock's user lock (GET_LOCK). Set only if the lock was

@@ -14,8 +14,8 @@
 
 namespace holdfast::mysql {
 
-// A waiter asks for the lock, starts to wait for a notification, and asks again. Then it repeats:
-// sleep, and ask again.
+// A waiter first asks for the lock, starts to wait for a notification, and asks again. After that,
+// it sleeps and asks again, until it gets the lock.
 
 namespace {
 
@@ -366,7 +366,8 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the error: each waiter also makes attempts, which report it.
+            // Ignore the error. Each waiter also makes attempts, and these attempts report the
+            // error.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

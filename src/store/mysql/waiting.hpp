@@ -37,8 +37,8 @@ public:
     /// When the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
-    /// Returns the connection that holds the user lock now; the attempt must use it. Returns null
-    /// if no connection holds the user lock.
+    /// Returns the connection that holds the user lock now. The attempt must use this connection.
+    /// Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
     /// Records that the user lock and its connection belong to a hold now. The hold will release
@@ -67,8 +67,8 @@ public:
     void keep(const hold&, std::shared_ptr<pinned_connection>, time_point until);
     void extend(const hold&, time_point until);
 
-    /// Removes the entry and returns its connection, or null if there is no entry. The caller must
-    /// release the lock and the user lock on this connection.
+    /// Removes the entry and returns its connection. Returns null if there is no entry. The caller
+    /// must release the lock and the user lock on this connection.
     std::shared_ptr<pinned_connection> take_out(const hold&);
 
     /// Releases the user lock of a hold that was lost. If the release fails, closes the connection,

@@ -28,11 +28,13 @@ constexpr std::string_view mark = "8fd5";
 /// Key of the index, a sorted set that lists the clients with holds or waits.
 constexpr std::string_view index_key = "holdfast_clients";
 
-/// Maximum number of clients whose reports are read, and maximum number of clients in one request.
+/// Two limits: maximum number of clients whose reports are read, and maximum number of clients in
+/// one request.
 constexpr std::size_t clients_max = 1000, clients_at_once = 50;
 
-/// Maximum number of holds and of waits that a client's key lists, and maximum size of a lock name
-/// in it. These limits keep the key small. The script read_clients has the same limits.
+/// Limits of a client's key: maximum number of holds in its list, maximum number of waits, and
+/// maximum size of a lock name. These limits keep the key small. The script read_clients has the
+/// same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
 /// Least age of a hold or wait that the client's key lists. Also the time between two checks
@@ -334,8 +336,8 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
     self->following_ = false;
 }
 
-/// Returns the holds and waits that the client's key lists: those that are old enough and have no
-/// long name. Long names would make the key too large.
+/// Returns the holds and waits that the client's key lists. These are the holds and waits that are
+/// old enough and have no long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
     client_activity found = context_.activity(now - listed_age, entries_max);
     const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };

@@ -61,7 +61,8 @@ struct seen_client {
 };
 
 /// Reads the descriptions of clients. The result has one entry for each key, in the same order. An
-/// entry is empty if the client has written no description, or if its server could not be asked.
+/// entry is empty if the client has written no description, or if the server of the key could not
+/// be asked.
 asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
                                                                       std::vector<std::string>);
 
@@ -95,8 +96,8 @@ public:
     /// write of the description if one is due. Thread-safe.
     void refresh(duration lease, time_point now);
 
-    /// Starts the loop that writes the list of holds and waits, unless it runs already. Call it for
-    /// each request for a lock. Thread-safe.
+    /// Starts the loop that writes the list of holds and waits, unless the loop runs already. Call
+    /// this function for each request for a lock. Thread-safe.
     void follow();
 
     /// Deletes this client's key. Waits a short time for the server's reply.

@@ -395,7 +395,7 @@ void append_number(std::string& to, std::uint64_t number, int bytes) {
 }
 
 /// Returns a 64-bit number that identifies the request. The requests of one client have consecutive
-/// numbers. Each client begins at a random number, so the numbers of two clients hardly ever meet.
+/// numbers. Each client begins at a random number, so two clients hardly ever use the same number.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)

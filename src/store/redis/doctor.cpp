@@ -201,8 +201,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the path to the server. The address in the URL may belong to a proxy that
-/// sends requests to several servers which do not share their data.
+/// Adds findings about the path to the server. The address in the URL may belong to a proxy. The
+/// proxy may send requests to several servers that do not share their data.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -848,8 +848,8 @@ private:
         co_return false;
     }
 
-    /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test
-    /// then require no confirmation, so that a lack of replicas does not stop them.
+    /// Adds a finding if too few replicas confirmed the trial lock. After that, the later steps of
+    /// the test require no confirmation, so that they can still run.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;

@@ -170,8 +170,8 @@ const std::vector<reply>& triples(const reply& list) {
 }
 
 /// Returns the remaining lease of a reader, which is the TTL of the reader's timer key. A holdfast
-/// reader without a timer is dead: its lease is 0. A Redisson reader without a timer may be alive
-/// (lock_write.lua): its lease is unknown.
+/// reader without a timer is dead, so its lease is 0. A Redisson reader without a timer may be
+/// alive (lock_write.lua), so its lease is unknown.
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -187,8 +187,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// Decides whether a hash is a lock, and adds its owners. In a lock, each field is an owner, and
-/// its value is the number of times that the owner has acquired the lock.
+/// Decides whether a hash is a lock, and adds its owners. In a lock, each field of the hash is an
+/// owner. The value of the field is the number of times that the owner has acquired the lock.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -282,9 +282,9 @@ bool may_be_without_reports(const boost::system::system_error& why) {
            why.code() == store_errc::wrong_type || why.code() == errc::unreachable;
 }
 
-/// Reads the descriptions of clients. Returns an empty entry for each client if they cannot be
-/// read: for example, if the ACL forbids the read, or one request cannot read several keys
-/// (CROSSSLOT).
+/// Reads the descriptions of clients. If the descriptions cannot be read, returns an empty entry
+/// for each client. For example, the ACL may forbid the read, or one request cannot read several
+/// keys (CROSSSLOT).
 asio::awaitable<std::vector<std::optional<client_info>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {

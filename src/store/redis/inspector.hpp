@@ -70,7 +70,7 @@ public:
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    /// Ends a lock. If `mode` is not empty, ends the lock only if its kind is `mode`.
+    /// Ends a lock. If `mode` is not empty, ends the lock only if `mode` is the lock's kind.
     asio::awaitable<forced> force(lock_name, std::string only_from, std::string_view mode);
     asio::awaitable<attempt> force_by(server_deadline, const lock_name&,
                                       const std::string& only_from, std::string_view mode,

@@ -101,8 +101,8 @@ bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// Takes a lock. For a spin lock, `waiters` is the key that lists its waiters. For other locks it
-/// is empty.
+/// Takes a lock. If the lock is a spin lock, `waiters` is the key that lists its waiters. For other
+/// locks, `waiters` is empty.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);

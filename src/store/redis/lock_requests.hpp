@@ -89,8 +89,8 @@ asio::awaitable<released> release_mutex(node&, const hold&);
 /// when it learns of the grant. If the client has died, the lock stays taken for this time.
 inline constexpr duration handed_over_lease{2000};
 
-/// Longest time between two requests of a client in the queue. The client counts the validity of a
-/// grant from its last request. So this time must be shorter than `handed_over_lease`.
+/// Longest time between two requests of a client in the queue. A grant is valid for
+/// `handed_over_lease` from the client's last request. So this time must be shorter.
 inline constexpr duration queue_poll_bound{1000};
 
 /// Number of fencing tokens that a client in the queue gets if it needs more than one. The number

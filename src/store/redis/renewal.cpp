@@ -25,8 +25,8 @@ namespace {
 /// lock requests. Redisson uses the same number.
 constexpr std::size_t batch_max = 100;
 
-/// Number of parts into which a refused batch is split. A part that is refused is split again. So a
-/// few requests find the names that cause the refusal.
+/// Number of parts into which a refused batch is split. If a part is refused, it is split again. So
+/// a few requests are enough to find the names that cause the refusal.
 constexpr std::size_t parts_of_refused = 10;
 
 /// Returns whether one script may renew both holds. They must have the same client, the same

@@ -102,7 +102,8 @@ inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
 void came_by(const reply&, remote::attempt&);
 
 /// Returns whether enough replicas confirmed the attempt. If not, stores the reason in
-/// `unconfirmed`. `refused`: the server refuses the command WAIT, so a retry does not help.
+/// `unconfirmed`. The result `refused` means that the server refuses the command WAIT, so a retry
+/// does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 

@@ -35,8 +35,9 @@ void fair_timeout::lost(const ask& want, bool in_time) {
                        .text_size = text.size()});
 }
 
-// A client that waits for a lock asks for the lock, subscribes to its releases, asks again, and
-// then repeats: sleep until a notification or a time limit, and ask again.
+// A client that waits for a lock first asks for the lock, subscribes to its releases, and asks
+// again. After that, it sleeps until a notification or a time limit, and asks again, until it gets
+// the lock.
 
 namespace {
 
@@ -95,8 +96,8 @@ asio::awaitable<answer> lock_place::look() {
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }
 
-/// Sends one request. With a direct hand-off, the request adds the owner to the queue, or updates
-/// the owner's entry there.
+/// Sends one request. With a direct hand-off, the request adds the owner to the queue. If the owner
+/// is in the queue already, the request updates the owner's entry.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
     if (!queue_ || !queue_->is_open)
         co_return co_await send_outside_queue(deadline);
@@ -113,9 +114,9 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
     co_return got;
 }
 
-/// Sends one request that does not join the queue. If the owner is already in the queue, its entry
-/// must be removed at the end. After this request, no message can grant the lock, because the
-/// message may come from a former primary.
+/// Sends one request that does not join the queue. If the owner is already in the queue, the
+/// owner's entry must be removed at the end. After this request, no message can grant the lock,
+/// because the message may come from a former primary.
 asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     if (queue_)
         queue_->grant.clear();
@@ -165,8 +166,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Records whether the first request found a fair lock busy. Ignores later requests, because they
-/// do not show whether the first request of the next waiter will find the lock busy.
+/// Records whether the first request found a fair lock busy. Ignores later requests. They do not
+/// show whether the next waiter's first request will find the lock busy.
 void lock_place::note_whether_busy(const attempt& got) {
     if ((want_.kind != lock_kind::fair && !queue_) || was_busy_ || got.said == verdict::late)
         return;

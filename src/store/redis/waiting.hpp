@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks, semaphores, latches and rate limiters (`place`). Also the times for which they
-// stay in the queues of fair locks (`fair_timeout`).
+// Waiters for locks, semaphores, latches and rate limiters (`place`). Also the times for which
+// waiters stay in the queues of fair locks (`fair_timeout`).
 #pragma once
 
 #include "redis/node.hpp"

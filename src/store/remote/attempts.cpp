@@ -80,9 +80,9 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
         // The server refused the request as late. If the reply came slowly, the request was
-        // delayed. If the reply came quickly, the estimate of the server's clock was wrong, and
-        // this reply has corrected it. In both cases send the request again, but only once for each
-        // connection and at most `lates_max` times.
+        // delayed. If the reply came quickly, the estimate of the server's clock was wrong. This
+        // reply has corrected the estimate. In both cases send the request again, but only once for
+        // each connection and at most `lates_max` times.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of one owner to acquire one lock. The server may reply late or never. Each request has a
 // deadline, after which the server must not grant the lock. The class `attempts` remembers which
-// requests the server may still execute. The waiters of all stores use the other functions.
+// requests the server may still execute. The other functions in this file are for the waiters of
+// all stores.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -54,9 +55,9 @@ struct attempt {
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold if Redisson may share the lock. Redisson before
-/// 4.4 shortens all read holds of a lock to its watchdog time whenever it renews its own. That time
-/// may be as short as 3 s.
+/// Longest time between two renewals of a read hold if Redisson may share the lock. When Redisson
+/// before 4.4 renews its own read hold, it shortens all read holds of the lock to its watchdog
+/// time. This time may be as short as 3 s.
 inline constexpr duration read_request_max{2000};
 
 /// Longest time between two requests of a waiter if the holder will not notify the waiters when it
@@ -107,8 +108,8 @@ public:
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Returns whether the caller must leave: it may have a hold to release, or an entry in a queue
-    /// to remove.
+    /// Returns whether the caller must leave, because there may be a hold to release, or an entry
+    /// in a queue to remove.
     bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
     void left() noexcept { granted_ = queued_ = false; }
 
@@ -163,10 +164,10 @@ inline asio::awaitable<answer> look_once(const store_context& context, const ask
 // Mark of a waiting writer. A writer leaves the mark at the store while others hold the lock for
 // reading. While the mark lasts, no new reader gets the lock.
 
-/// Sets the lifetime of a waiting writer's mark (`outlasts`) and its `head_start`. Does nothing for
-/// a request of another kind. The mark lasts until the writer's next request, which renews it.
-/// After the last reader has left, new readers wait for the time `head_start`, so that the writer
-/// can be notified and send its request first.
+/// Sets two times of a waiting writer's mark. `outlasts` is the lifetime of the mark, which lasts
+/// until the writer's next request renews it. `head_start` is how long new readers wait after the
+/// last reader has left, so that the writer can be notified and send its request first. Does
+/// nothing for a request of another kind.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)

@@ -30,8 +30,8 @@ namespace {
 /// locks, which use the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// A reply is slow if it takes more than 1/10 of the lease. A renewal may need several attempts,
-/// and has two thirds of the lease for them.
+/// A reply is slow if it takes more than 1/10 of the lease. Two thirds of the lease remain for a
+/// renewal, which may need several attempts.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -340,8 +340,8 @@ asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::st
     }
 }
 
-/// Returns the token of the current hold. A free lock has no node that shows its last token. So for
-/// a free lock, returns a number that is greater than its last token.
+/// Returns the token of the lock's current hold. A free lock has no node that shows its last token.
+/// So for a free lock, returns a number that is greater than the last token.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     std::string path = home_->where.of(name);
     const line seen = co_await read_line(*home_, path);

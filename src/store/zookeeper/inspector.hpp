@@ -42,7 +42,7 @@ struct line {
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };
 
-/// Reads the queue after a sync, so that no earlier change is missing.
+/// Reads the queue after a sync, so that the result contains all earlier changes.
 asio::awaitable<line> read_line(store_session&, std::string path);
 /// Reads the queue from the connected server without a sync. The latest changes may be missing.
 asio::awaitable<line> read_line_here(store_session&, std::string path);
@@ -65,8 +65,8 @@ asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector
                                                      std::size_t most = owners_told_max);
 
 /// Implements `inspector::listen`. Rings the alarm whenever a node joins or leaves the queue. In a
-/// long queue, this causes much traffic. So only calls that observe a lock use this watch, and
-/// waiters do not.
+/// long queue, this causes much traffic. So waiters do not use this watch; only calls that observe
+/// a lock use it.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 

@@ -175,7 +175,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
 }
 
 /// Searches for the node after the answer to its creation was lost. If the node does not exist now,
-/// the earlier request will not create it later, because the server has finished that request.
+/// it will not be created later, because the server has already finished the earlier request.
 asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found =
         co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
@@ -213,13 +213,13 @@ bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
-// A waiter creates its node and lists the queue. Then it repeats: watch the node in front of its
-// own node, sleep, and list the queue again.
+// A waiter first creates its node and lists the queue. After that, it watches the node in front of
+// its own, sleeps, and lists the queue again, until it gets the lock.
 
 namespace {
 
-/// Maximum number of times that one attempt lists the queue. It lists the queue again if the node
-/// in front of its own was deleted before the watch was set.
+/// Maximum number of times that one attempt lists the queue. An attempt lists the queue again if
+/// the node in front of its own was deleted before the watch was set.
 constexpr int steps_max = 10;
 
 /// Returns the number at the end of a node's name, as text.
@@ -239,8 +239,9 @@ const own_node* node_under(const store_session& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Describes the node to create. A reader that already has the write lock uses the number of its
-/// write node. So it keeps its position in the queue when the write lock is released.
+/// Describes the node to create. If a reader already has the write lock, its read node gets the
+/// number of its write node. So the reader keeps its position in the queue when the write lock is
+/// released.
 queue_node::node_options node_options_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -346,9 +347,9 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast: the caller pauses
 }
 
-/// Returns whether an attempt that does not wait would fail, so that it need not create a node. The
-/// connected server may not know of a release yet. So before it reports a failure, lists the queue
-/// again after a sync.
+/// Returns whether an attempt that does not wait would fail. Such an attempt need not create a
+/// node. The connected server may not know of a release yet. So before this function reports a
+/// failure, it lists the queue again after a sync.
 asio::awaitable<bool> lock_place::is_taken(time_point last_start) {
     listing names = co_await home_->at->list(parent_);
     if (!names || (!other_kind_than(want_.kind, *names) && !is_taken_by(*names)))
@@ -389,8 +390,8 @@ asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> riv
     co_return true;
 }
 
-/// Watches the node before this one and, for an upgrade, the node of the read hold. Returns false
-/// if one of them does not exist; the caller then lists the queue again.
+/// Watches the node before this one. For an upgrade, also watches the node of the read hold.
+/// Returns false if one of these nodes does not exist; the caller then lists the queue again.
 asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
@@ -487,8 +488,8 @@ std::vector<batch_of_holds> batches_of(const store_session& home, hold_list hold
     return all;
 }
 
-/// Removes a lost hold from the table. Also deletes its remaining nodes, because no release will
-/// follow.
+/// Removes a lost hold from the table. Also deletes the remaining nodes of the hold, because no
+/// release will follow.
 void give_up(store_session& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -634,9 +635,9 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches only the first node of the hold, because a forced release deletes all nodes of the hold.
-/// One case is missed: if a permit is given back by its id, only the node of this permit is
-/// deleted. The next renewal notices this.
+/// Watches only the first node of the hold. This is usually enough, because a forced release
+/// deletes all nodes of the hold. If a permit is given back by its id, only the node of this permit
+/// is deleted. This deletion may be missed; the next renewal notices it.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, revalidator& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

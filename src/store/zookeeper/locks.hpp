@@ -29,7 +29,8 @@ public:
         std::string data;
         /// true: the server appends a number to `prefix`; false: `prefix` is the whole name
         bool numbered = true;
-        /// Mode (persistent, container, …) of the nodes above, if they are missing and are created.
+        /// Mode (persistent, container, …) of the nodes above this node. It is used if these nodes
+        /// are missing and must be created.
         node_mode parents_mode = node_mode::container;
     };
 
@@ -72,11 +73,12 @@ private:
     time_point last_start_ = time_point::max();
 };
 
-/// Maximum number of nodes in a queue. Each attempt reads all their names, and an answer of the
-/// server has at most one megabyte.
+/// Maximum number of nodes in a queue. Each attempt reads the names of all these nodes, and an
+/// answer of the server has at most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
-/// Watch of one node. When the node changes, rings an alarm once, and remembers the change.
+/// Watch of one node. When the node changes, the watch rings an alarm once, and remembers the
+/// change.
 class predecessor_watch {
 public:
     predecessor_watch(store_session& home, alarm& wake)
@@ -121,8 +123,9 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Returns false if the request upgrades or downgrades another hold of the owner, and that hold
-    /// is lost. `names` are the present children, or null if they are not known yet.
+    /// Returns false if the request upgrades or downgrades another hold of the owner, and that
+    /// other hold is lost. `names` are the children that exist now, or null if they are not known
+    /// yet.
     bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 

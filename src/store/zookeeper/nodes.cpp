@@ -190,8 +190,8 @@ std::optional<std::string> paths::name_at(std::string_view path) const {
 
 namespace {
 
-/// A mark in node names (the text before the number), and the kind of lock that it stands for. The
-/// table has longer marks first, because a long mark may end with a short one.
+/// A mark in the names of nodes (the text before the number), and the kind of lock that the mark
+/// stands for. The table has longer marks first, because a long mark may end with a short one.
 struct mark {
     std::string_view text;
     bool shares;

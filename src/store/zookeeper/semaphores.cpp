@@ -24,8 +24,8 @@ constexpr std::string_view before_request = "\n";
 } // namespace
 
 // Format of Curator's SharedCount: a number of four bytes, highest byte first. SharedCount ignores
-// all later bytes. So a Java program can pass a SharedCount of this path to its semaphore, and uses
-// the same total.
+// all later bytes. A Java program can create a SharedCount for this path and pass it to its
+// semaphore. The semaphore then uses the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
@@ -163,8 +163,8 @@ asio::awaitable<answer> permit_place::look() {
     co_return co_await granted(began);
 }
 
-/// Returns the total number of permits. If it is not set yet, returns nothing; a waiter then
-/// watches the semaphore's node, so that it notices when the total is set.
+/// Returns the total number of permits. If the total is not set yet, returns nothing. A waiter then
+/// watches the semaphore's node, so that the waiter notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
@@ -191,9 +191,9 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Returns whether an attempt that does not wait would fail, so that it need not create nodes. The
-/// connected server may not know of a release yet. So before it reports a failure, counts the
-/// permits again after a sync.
+/// Returns whether an attempt that does not wait would fail. Such an attempt need not create nodes.
+/// The connected server may not know of a release yet. So before this function reports a failure,
+/// it counts the permits again after a sync.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const bool looks_busy = co_await is_busy_here(capacity);
     if (!looks_busy)
@@ -231,8 +231,8 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Creates the nodes for the permits, if enough permits are free. Counts the nodes of waiters, too,
-/// as Curator does, whose clients create their nodes before they wait. No other client adds nodes
+/// Creates the nodes for the permits, if enough permits are free. The nodes of waiters count, too,
+/// because clients of Curator create their nodes before they wait. No other client adds nodes
 /// meanwhile, because this client holds the semaphore's mutex.
 asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
@@ -347,8 +347,8 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Sets the total number of permits. If the request is repeated, it finds its own id in the node
-/// and changes nothing.
+/// Sets the total number of permits. A repetition of the request finds the request's id in the
+/// node, and changes nothing.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);

@@ -147,8 +147,8 @@ void store_session::learn_root(const node_stat& root) {
 
 namespace {
 
-/// Delay between a grant and the watch of its node. Most holds are released within this delay, and
-/// other clients rarely delete a node so soon.
+/// Delay between a grant and the watch of its node. Most holds end within this delay, so they need
+/// no watch. Other clients rarely delete a node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace

@@ -84,8 +84,8 @@ private:
 };
 
 /// List of nodes whose deletion is not confirmed yet. Until the session ends, these nodes would
-/// block other clients. The deletion is repeated after each reconnection. While there is a
-/// connection, it is also repeated after pauses, because the server may be too busy. Thread safety:
+/// block other clients. The deletion is repeated after each reconnection. While the connection
+/// stays open, it is also repeated after pauses, because the server may be too busy. Thread safety:
 /// call everything on the client's executor.
 class undeleted_nodes {
 public:
@@ -187,8 +187,8 @@ public:
     /// node of this read hold; otherwise it is empty.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Creates the node and the missing nodes above it. `last` is the mode of the node. The
-    /// ensemble deletes a container node some time after its last child was deleted. Starts no
+    /// Creates the node and the missing nodes above it. `last` is the mode of the node. A container
+    /// node is deleted by the ensemble some time after its last child was deleted. Starts no
     /// request after `last_start`.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container,
                                     time_point last_start = time_point::max());
