@@ -108,7 +108,7 @@ public:
 /// Options of one call.
 struct call_options {
     /// Deadline of the reply. If there is no reply by then, the call fails: with unreachable if the
-    /// request was not sent, otherwise with outcome_unknown. A call never waits longer than
+    /// request was not sent, and otherwise with outcome_unknown. A call never takes longer than
     /// `command_timeout()`, even if this deadline is later.
     time_point answer_by = time_point::max();
     /// True if an earlier request of this kind got no reply, so that this request must use another
@@ -158,14 +158,14 @@ public:
     /// functions depend on the key of a lock.
     virtual bool is_sharded() const noexcept { return false; }
 
-    /// Returns the servers that own slots. If `anew` is true, waits for a slot map that is
-    /// requested after this call. Throws `failure` (unreachable) if no server returns a map.
+    /// Returns the servers that own slots. If `anew` is true, requests a new slot map and waits for
+    /// it. Throws `failure` (unreachable) if no server returns a map.
     virtual asio::awaitable<std::vector<shard>> shards([[maybe_unused]] bool anew = false) {
         co_return std::vector<shard>{0};
     }
 
-    /// Returns the server that owns the slot of a key, according to the present map. If the map is
-    /// out of date, the server will redirect the request.
+    /// Returns the server that owns the slot of a key, according to the known slot map. If the map
+    /// is out of date, the server will redirect the request.
     virtual shard shard_of(std::string_view) const { return 0; }
 
     /// Returns the slot of a key. All keys of one request must be in the same slot.

@@ -110,8 +110,8 @@ private:
     // ones in `owed_`.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
-    // True if the command WAIT (for replicas) follows the present request. `answer_` is then the
-    // reply to WAIT, and `unconfirmed_` has the reply to the request.
+    // True if a WAIT command (for replicas) follows the request of the running call. `answer_` is
+    // then the reply to WAIT, and `unconfirmed_` has the reply to the request.
     bool wants_confirmation_ = false;
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;

@@ -32,7 +32,8 @@ public:
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records that the connection was lost. From now on, the server may restart unnoticed.
+    /// Records that the connection was lost. Until the next connection, the server may restart
+    /// unnoticed.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }

@@ -57,7 +57,7 @@ private:
     std::string end_in_words(error_code) const override;
 
     error_code deaf_; // why writing failed
-    // Time limit for reading the server's last replies after a failed write.
+    // Time limit, after a failed write, for reading the last replies that the server sent.
     std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
@@ -129,8 +129,8 @@ private:
 /// advice contains the URL of the cluster.
 std::string advice_at_cluster_node(const options&);
 
-/// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
-/// any other reply, or if the options name a cluster.
+/// If the reply is an error that only a cluster node or a Sentinel sends, returns the failure to
+/// report. Returns null for any other reply, or if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
 /// Returns whether this reply to ROLE comes from a Sentinel.
@@ -156,7 +156,7 @@ public:
     /// Returns whether a connection is needed.
     virtual bool wants_to_talk() const = 0;
 
-    /// Appends the requests to send. Called when the connection can send more.
+    /// Appends the requests to send. The connection calls this function when it can send more.
     virtual void speak(std::string& out) = 0;
 
     /// Processes the next reply, and may move the content out of it. Throws `failure` if the reply

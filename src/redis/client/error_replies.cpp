@@ -138,7 +138,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns an ACL permission for each command that the Lua text passes to the function `call`.
+/// Returns one ACL permission for each command that the Lua text passes to the function `call`.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {

@@ -37,8 +37,8 @@ void require_confirmation(const reply& answer);
 /// Stores the result of a WAIT in `of`, which is the reply to the request before the WAIT.
 void note_confirmation(reply& of, const reply& answer);
 
-/// Returns the deadline that the arguments contain. If there is none, returns a deadline at
-/// `time_point::max()`.
+/// Returns the deadline that the arguments contain. If the arguments contain no deadline, returns
+/// one at `time_point::max()`.
 server_deadline deadline_in(std::span<const argument>);
 
 /// One call of a script, from its start to its reply. The object is in the frame of the coroutine
@@ -70,7 +70,8 @@ struct request {
     /// True: send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
-    /// State of the request, used only by the pipeline. `apart`: the request is in no queue.
+    /// State of the request, used only by the pipeline. The state `apart` means that the request is
+    /// in no queue.
     enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
@@ -136,7 +137,8 @@ public:
     /// request.
     std::optional<written> answered();
 
-    /// Puts an answered request back into the queue, before all requests that were added later.
+    /// Puts a request whose reply has come back into the queue, before all requests that were added
+    /// later.
     void ask_again(request&);
 
     /// Keeps a request whose reply has come, until the reply to the WAIT that follows it has come,

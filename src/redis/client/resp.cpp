@@ -35,7 +35,7 @@ struct answer_reader::builder {
         return &items.emplace_back();
     }
 
-    /// Returns the number of arrays around the object, which is at most `depth_max`.
+    /// Returns how many arrays are around the object. The result is at most `depth_max`.
     static std::size_t depth_of(const redisReadTask* task) {
         std::size_t depth = 0;
         while ((task = task->parent))

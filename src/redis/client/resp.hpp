@@ -44,8 +44,8 @@ struct reply {
     time_point sent_at{};
     time_point received_at{};
 
-    /// True if the keys of the request are being migrated to the server that replied. Subscribers
-    /// at the old server then miss the messages of this request.
+    /// True if the server that replied is importing the slot of the request's keys. Subscribers at
+    /// the slot's old server then miss the messages of this request.
     bool moves = false;
 
     /// Number of replicas that confirmed the request (`call_options::replicas`). If the server
@@ -105,8 +105,8 @@ struct redisReader;
 namespace holdfast::redis {
 
 /// Parser of the received bytes. hiredis splits the bytes, and this class builds the replies.
-/// Throws `store_errc::protocol` if the bytes are not RESP2 or exceed a limit; the connection can
-/// then not be used any more.
+/// Throws `store_errc::protocol` if the bytes are not RESP2 or exceed a limit. The connection
+/// cannot be used any more after that.
 class answer_reader {
 public:
     /// Maximum number of items in one reply. The reply of a script has a few items for each hold.

@@ -235,8 +235,8 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         return std::nullopt; // a server that refuses a PING is alive
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // Ignore the error of an UNSUBSCRIBE, because it does no harm. Also ignore the error if newer
-    // commands about the channel are pending, because their replies decide.
+    // Ignore the error of an UNSUBSCRIBE, because this error does no harm. Also ignore the error if
+    // newer commands about the channel are pending, because the replies to these commands decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +

@@ -55,7 +55,8 @@ struct channel {
     /// True if a message may have been missed. The next confirmation then wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// When to end a subscription without listeners, or to retry after a refusal.
+    /// Time at which a subscription without listeners must end, or at which a refused subscription
+    /// must be tried again.
     std::optional<due_map::iterator> due;
 };
 
@@ -187,7 +188,7 @@ public:
 
 private:
     /// Time without a message after which a PING is sent if another server can take over. The PING
-    /// shows whether the present server hangs.
+    /// shows whether the server in use hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;

@@ -97,8 +97,8 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// Queues the known members in random order: members with an open connection first and, in an
-/// urgent round, owners of slots before replicas.
+/// Queues the known members in random order, but members with an open connection come first. In an
+/// urgent round, owners of slots come before replicas.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
@@ -403,8 +403,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // Check `is_used` again after each `period`: no event reports that a call or a hold begins
-        // to depend on the map.
+        // Check `is_used` again after each `period`, because no event reports that a call or a hold
+        // begins to depend on the map.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }

@@ -32,10 +32,11 @@ public:
     };
     struct plan {
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
-        /// True if no member replied in the last round. This round then also asks the seeds and the
-        /// former nodes.
+        /// True if no member replied in the last round of questions. The next round then also goes
+        /// to the seeds (nodes in the options) and to the former nodes.
         bool lonely = false;
-        /// True if most seeds have not confirmed the map yet. The round then also asks all seeds.
+        /// True if most seeds (nodes in the options) have not confirmed the map yet. The round of
+        /// questions then also goes to all seeds.
         bool is_start = false;
         std::vector<server_address> seeds;
     };
@@ -57,10 +58,12 @@ public:
     /// known owner of slots did not reply. The node that replied may be out of date, and the owner
     /// that did not reply may only be slow.
     bool is_lone_contradiction() const;
-    /// Returns whether all servers whose replies count have sharded pub/sub.
+    /// Returns whether all servers that replied have sharded pub/sub. Ignores replies from another
+    /// cluster.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// Returns whether the replies of more than half of the seeds (nodes in the options) count.
+    /// Returns whether more than half of the seeds (nodes in the options) have sent a reply that
+    /// comes from this cluster.
     bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
     /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
@@ -211,9 +214,10 @@ private:
     // contain them yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    // Time since which seeds (nodes in the options) have replied only from another cluster.
+    // From this time on, all seeds (nodes in the options) that replied have belonged to another
+    // cluster.
     std::optional<time_point> strange_since_;
-    // Time since which only one member has replied, with a reply that contradicts the map.
+    // From this time on, only one member has replied, and its reply contradicts the map.
     std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;

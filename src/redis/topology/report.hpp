@@ -61,8 +61,8 @@ struct sentinel_answer {
     std::optional<std::vector<server_address>> replicas{};
 };
 
-/// Reads the three replies. Throws net::failure if a question was refused or the address is
-/// malformed.
+/// Reads the three replies of a Sentinel. Throws net::failure if a question was refused or the
+/// address is malformed.
 sentinel_answer read_sentinel(const reply& service, const reply& address,
                               const reply& replicas = {});
 
@@ -97,7 +97,7 @@ struct open_slots {
     std::uint16_t first = 0;
 };
 
-/// Slots for which a cluster node names another owner than most nodes.
+/// Slots for which a cluster node names another owner than most other nodes do.
 struct disagreement {
     std::size_t slots = 0;
     std::uint16_t first = 0;

@@ -140,7 +140,8 @@ bool sentinel_choice::is_known(const server_address& where) const {
     return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
 }
 
-/// Returns whether the server is certainly new: neither our primary nor a known replica.
+/// Returns whether the server is certainly new. A new server is neither our primary nor a known
+/// replica.
 bool sentinel_choice::is_unknown(const server_address& where) const {
     return confirmed_ && knows_replicas_ && !is_known(where);
 }
@@ -160,8 +161,8 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
     return made;
 }
 
-/// Returns the server that most of the replies name. If two servers are named equally often, the
-/// present primary wins.
+/// Returns the server that most of the replies name. If equally many replies name two servers, and
+/// one of them is the primary in use, this primary wins.
 void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
         const auto votes = static_cast<std::size_t>(

@@ -137,8 +137,9 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
     return {};
 }
 
-/// Returns the host of a node. An empty host in the reply means the host that was asked. `?` means
-/// that the node should have a host name but has none; the node's `ip` is then used.
+/// Returns the host of a node. If the host in the reply is empty, the result is the host that was
+/// asked. If the reply has `?`, the node should have a host name but has none; the result is then
+/// the node's `ip`.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)

@@ -74,8 +74,8 @@ struct slot_range {
 };
 using slot_ranges = std::vector<slot_range>;
 
-/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. A path
-/// of a unix socket is accepted only if the asked node also has a path (in tests). Throws
+/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. The
+/// path of a unix socket is accepted only if the asked node itself has a path, as in tests. Throws
 /// net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
@@ -155,7 +155,8 @@ public:
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// Returns the number of node numbers. The address of a forgotten node has an empty host.
+    /// Returns how many nodes have a number. Forgotten nodes are included; their address has an
+    /// empty host.
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }

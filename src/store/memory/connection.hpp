@@ -354,8 +354,8 @@ void server_connection::send_back(reply<T> answer, std::shared_ptr<parcel<T>> se
 // Notification of a waiter when another client releases a lock. The other client may be on another
 // thread.
 
-/// Subscription of a waiter. While this object exists, each release of `name` at the primary calls
-/// `heard` on the waiter's executor. After the subscription has moved to another primary, `heard`
+/// Subscription of a waiter. While this object exists, each release of `name` at the primary makes
+/// the waiter's executor call `heard`. After the subscription has moved to another primary, `heard`
 /// is also called once.
 class subscriber {
 public:

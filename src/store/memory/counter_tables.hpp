@@ -146,7 +146,8 @@ public:
     /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the number of the counter. The result is empty if the counter does not exist.
+    /// Returns the number that is stored for the counter. The result is empty if the counter does
+    /// not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
@@ -191,8 +192,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. If `rings` is not 0, waiters must be notified that this number of
-    /// permits is free.
+    /// Outcome of a release. If `rings` is not 0, it is the number of free permits, and the waiters
+    /// must be notified.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;

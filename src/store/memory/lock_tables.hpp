@@ -172,7 +172,8 @@ private:
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
     using client = std::array<std::uint8_t, 16>;
-    // Time at which the table forgets each waiter of a spin lock, by lock name and client.
+    // For each lock name and each client that waits for this spin lock: the time at which the table
+    // forgets this client.
     std::map<std::string, std::map<client, microseconds>> spinners_;
 };
 
@@ -290,7 +291,8 @@ public:
     /// Returns the owners to notify after the lock was released by force.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
-    /// Stores the result of waiting() in `known`. Returns whether `known` has changed.
+    /// Stores the result of waiting() in `known`. Returns whether this has changed the value of
+    /// `known`.
     bool read_waiting(const lock_name&, owners& known) const;
     /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;

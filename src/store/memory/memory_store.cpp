@@ -81,7 +81,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // Copy the holds: the caller may not exist any more when the request arrives.
+    // Copy the holds, because the caller may not exist any more when the request arrives.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
@@ -283,7 +283,7 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
 namespace {
 
 /// Time in ms that a waiter adds to the end of the holder's lease. A request at the exact end of
-/// the lease could come too early, and would then be repeated without a pause.
+/// the lease could come too early. The waiter would then repeat it without a pause.
 constexpr duration after_the_end{1};
 
 } // namespace

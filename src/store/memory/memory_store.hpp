@@ -63,8 +63,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. Waiters of a rate limiter are not: the reply says when
-    /// to ask again.
+    /// Returns whether waiters are notified. Waiters of a rate limiter are not notified, because
+    /// the reply says when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     remote::attempt attempt_from(reply<count_verdict>) const;

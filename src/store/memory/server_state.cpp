@@ -750,8 +750,8 @@ verdict_on_look server_state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the number with this name to the table of leased semaphores, while a request about leased
-/// permits is executed. The number stays there only if permits are held afterwards.
+/// Moves the number with this name to the table of leased semaphores, before a request about leased
+/// permits is executed. After the request, the number stays in that table only if permits are held.
 void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

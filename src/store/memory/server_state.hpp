@@ -135,8 +135,8 @@ class subscriber;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    /// Set if the request is a change. For a change by another program, the number of the request
-    /// is 0.
+    /// Set if the request is a change. If another program made the change, the number of the
+    /// request is 0.
     const counter_change* changed = nullptr;
     /// Value before and after the request. For a semaphore or a latch, this is the stored number.
     /// For a leased semaphore, it is the number of held and free permits. Empty if there is no such
@@ -210,7 +210,7 @@ public:
     std::optional<wish> wish_for(const hold&) const;
 
     // Functions that execute requests about counters. A request after `deadline` is refused as
-    // late. `memory` is how long the server remembers the answer.
+    // late. `memory` is the time for which the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
@@ -296,7 +296,8 @@ public:
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    /// Sets Redisson's fairLockWaitTimeout: how long a Redisson client waits in a queue.
+    /// Sets the fairLockWaitTimeout of the Redisson clients: how long such a client waits in a
+    /// queue.
     void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
@@ -372,13 +373,14 @@ private:
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Returns the channel that notifies waiters of a counter that permits are free or that the latch
-/// is open.
+/// Returns the channel that notifies waiters of a counter. They are notified when permits are free,
+/// or when the latch is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});
 }
-/// Returns the channel that notifies the holders of a lock of a wish.
+/// Returns the channel for wishes. It notifies the holders of a lock that another client wants the
+/// lock.
 inline lock_name wish_channel(const lock_name& name) {
     return lock_name{"holdfast_asked:" + name.text};
 }

@@ -75,8 +75,8 @@ asio::awaitable<attempt> change_once(request_context&, const counter_change&, ti
 
 /// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter; for permits, the total including held permits. Empty if the counter
-    /// does not exist.
+    /// Value of the counter. For permits, this is the total, which includes held permits. Empty if
+    /// the counter does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
     bool that_permit_is_held = false; ///< true: the permit in the request is held
@@ -96,8 +96,7 @@ counter_effect effect_of(const counter_change&, const counter_now&);
 
 // SQL statements about counters: permit totals of semaphores, and counts of latches.
 
-/// Returns the SQL condition that a row of the counter table belongs to a counter that has not
-/// expired.
+/// Returns the SQL condition that the counter in a row has not expired.
 std::string living_counter();
 
 /// Returns the number that stands for this kind in column `kind` of the counter table.

@@ -143,8 +143,7 @@ std::string lock_transfer(const tables& named, const hold& held, const ask& want
         return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
     };
     const std::string end = end_of(wanted.lease_time);
-    // Assign `expires` before `owner`, because the expression for `expires` reads the present
-    // owner.
+    // Assign `expires` before `owner`, because the expression for `expires` uses the old owner.
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
            ",2,1))" +
            unless_late("expires",

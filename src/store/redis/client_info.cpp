@@ -285,7 +285,7 @@ namespace {
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// After this number of failed writes, the loop stops writing. The client's key then expires.
+/// After this number of failed writes, the client stops writing its key. The key then expires.
 constexpr int failures_max = 10;
 
 /// Longest time for which end() waits until the server has deleted the client's key. If the server
@@ -347,7 +347,7 @@ client_activity presence_refresh::listed(time_point now) const {
 }
 
 /// Writes the client's key if the list of holds and waits has changed, the last write failed, or
-/// the key will expire soon. Returns whether the loop goes on.
+/// the key will expire soon. Returns whether the loop that calls this function must continue.
 bool presence_refresh::write_changes() {
     if (denied_ || ending_)
         return false;

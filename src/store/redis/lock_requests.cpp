@@ -152,7 +152,7 @@ namespace {
 /// client waits.
 constexpr duration queue_lasts{10'000};
 
-/// The queue stores request numbers modulo this number; see scripts/parts/queue.lua.
+/// Modulus of the request numbers that the queue stores; see scripts/parts/queue.lua.
 constexpr std::uint64_t requests_counted = 1024;
 
 attempt queued_attempt_in(const reply& answer, bool is_fenced) {

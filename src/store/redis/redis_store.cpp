@@ -24,8 +24,8 @@ constexpr net::option_checks check{"redis::options"};
 /// some work.
 constexpr duration topology_check_least{100};
 
-/// Greatest allowed values of two options. A greater value is probably a typing error: by default,
-/// a server allows only ten thousand connections in all.
+/// Greatest allowed values of two options. A greater value is probably a typing error, because by
+/// default a server allows only ten thousand connections for all clients together.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 

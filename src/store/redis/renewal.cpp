@@ -46,9 +46,9 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Returns whether the error may be about a single name: the user has no permission for the name,
-/// or the name is on another server ("non local key", or TRYAGAIN while a slot is being migrated).
-/// After another error, a smaller request would fail, too.
+/// Returns whether the error may be about a single name. In this case, the user has no permission
+/// for the name, or the name is on another server ("non local key", or TRYAGAIN while a slot is
+/// being migrated). After any other error, a smaller request would fail, too.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
@@ -238,7 +238,8 @@ private:
     const renewal_options& how_;
     renewal_sink& to_;
 
-    // The caller's list, and the same holds sorted by order_by(). Used only in a cluster.
+    // The caller's holds, the same holds sorted by order_by(), and the index of each sorted hold in
+    // the caller's list. Used only in a cluster.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;

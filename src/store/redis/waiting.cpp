@@ -175,8 +175,8 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// Stores until when this waiter's entry in the queue of a fair lock lasts. If the entry was lost,
-/// reports this.
+/// Stores the time until which this waiter's entry in the queue of a fair lock lasts. If the entry
+/// was lost, reports the loss.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;

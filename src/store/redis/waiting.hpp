@@ -47,7 +47,7 @@ private:
 
     const store_context& context_;
     const duration longest_; // at most an hour, like the options of users
-    // How long a waiter stays in the queue after each request, by lock name.
+    // For each lock name, how long a waiter stays in the queue after each request.
     std::unordered_map<std::string, duration> longer_;
 };
 

@@ -126,7 +126,7 @@ private:
         bool is_callers;
     };
     limit next_limit(bool first) const;
-    /// Values of `settled_at_` and `unanswered_until_` before a request was sent.
+    /// Values that `settled_at_` and `unanswered_until_` had before a request was sent.
     struct open_request {
         time_point settled_before;
         time_point unanswered_before;

@@ -43,9 +43,9 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
-/// If a deleted node has this number or a greater one, its parent is deleted, too, if it is empty.
-/// This starts the numbers at 0 again. The ensemble also deletes empty parents, but it looks for
-/// them only once a minute.
+/// When a node with this number or a greater one is deleted, the client also deletes the node's
+/// parent if the parent is empty. The numbers then start at 0 again. The ensemble also deletes
+/// empty parents, but it looks for them only once a minute.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
 /// Starts the numbers of the nodes at 0 again if they have become large. Call this function after

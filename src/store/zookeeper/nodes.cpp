@@ -208,8 +208,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// Least and greatest length of the number that the server appends to a node's name. Eleven
-/// characters mean that an overflow has made the number negative.
+/// Least and greatest length of the number that the server appends to a node's name. If the number
+/// has eleven characters, an overflow has made it negative.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -253,7 +253,8 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// First words of the lines in a node's data. A line is such a word, a blank, and a value.
+// Words that begin the lines in a node's data. Each line consists of such a word, a blank, and a
+// value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;

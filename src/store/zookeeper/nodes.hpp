@@ -47,8 +47,8 @@ public:
     /// Returns the name of the lock at this path. The result is empty if no name has this path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the path above the nodes of all locks. The result is empty if lock names are whole
-    /// paths.
+    /// Returns the path that contains the nodes of all locks. The result is empty if lock names are
+    /// whole paths.
     const std::string& root() const noexcept { return root_; }
 
 private:

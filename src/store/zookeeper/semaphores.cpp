@@ -271,8 +271,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
-        // Ignore the error. The permits are granted all the same, and the node is deleted later in
-        // the background.
+        // Ignore the error. The permits are granted anyway, and the node is deleted later in the
+        // background.
     }
     said.term = home_->term_since(began);
     co_return said;
@@ -314,7 +314,7 @@ namespace {
 
 } // namespace
 
-/// Throws, because this store has no counters to wait for. A waiter for permits is a
+/// Always throws, because this store has no counters to wait for. A waiter for permits is a
 /// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
