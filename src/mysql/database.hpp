@@ -42,7 +42,7 @@ struct server_facts {
     /// several primaries). Each server of such a cluster has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    /// True if this user lacks the permission to ask whether the server is a replica.
+    /// True if the database user lacks the permission to ask whether the server is a replica.
     bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};

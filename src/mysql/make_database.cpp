@@ -23,8 +23,8 @@ constexpr duration keep_alive_least = std::chrono::seconds{1};
 constexpr std::size_t connections_most = 1000;
 /// Maximum length of an identifier in MySQL and MariaDB, in bytes.
 constexpr std::size_t identifier_bytes_max = 64;
-/// Maximum length of the first table's name, in bytes. The names of the other tables are this name
-/// with a suffix, and each must not be longer than 64 bytes.
+/// Maximum length of the first table's name, in bytes. The name of each other table is the first
+/// name with a suffix. No name may be longer than 64 bytes.
 constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {

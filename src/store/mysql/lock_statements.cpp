@@ -162,8 +162,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. The rows belong to
-/// the lock that the outer statement changes.
+/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. They belong to the
+/// lock whose row the surrounding statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -368,7 +368,8 @@ std::string turn_has_come(const tables& named, const ask& want) {
 
 namespace {
 
-/// Returns a subquery about the held permits of the counter that the outer statement changes.
+/// Returns a subquery about the held permits of a counter. This is the counter whose row the
+/// surrounding statement changes.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +

@@ -18,7 +18,8 @@
 
 namespace holdfast::mysql {
 
-// SQL statements about exclusive holds, which are the holds of mutexes of all kinds and of writers.
+// SQL statements about exclusive holds. These are the holds of writers, and of mutexes of all
+// kinds.
 
 /// Values of column `kind` in the table of locks. The column has the kind that last used the name.
 /// If the row is free and the value is `exclusive`, the server can grant a mutex without reading
@@ -78,8 +79,8 @@ enum class hold_row : int {
     turn = 3 ///< waiter of a fair lock; `token` is its number in the queue
 };
 
-/// If the request upgrades or downgrades another hold of this client (`ask::under`), returns the
-/// owner of that hold. Returns an empty text for any other request.
+/// Returns the owner of the hold that the request upgrades or downgrades (`ask::under`). This hold
+/// belongs to the same client. Returns an empty text for any other request.
 std::string owner_beside(const ask&);
 
 // SQL conditions and values for an UPDATE of the table of locks. The UPDATE has locked the lock's
@@ -150,8 +151,9 @@ inline constexpr std::size_t permit_delete_at = 2;
 /// Returns the SQL condition that enough permits are free for the request.
 std::string permits_may_be_had(const tables&, const ask&);
 
-// SQL that refuses a name of another kind. The lock's row shows that a mutex or a writer uses the
-// name, the hold rows show readers, and the counter's row shows a leased semaphore or a latch.
+// SQL that refuses a name if another kind of lock or counter uses it. The lock's row shows that a
+// mutex or a writer uses the name. The hold rows show readers. The counter's row shows a leased
+// semaphore or a latch.
 
 /// Returns the branches of an attempt's CASE expression that refuse a name of another kind. They
 /// follow the branch for an owner that already holds the lock.
@@ -161,8 +163,8 @@ std::string other_kinds_refused(const tables&, const ask&);
 /// because older versions of holdfast do not write the kind into the lock's row for readers.
 std::string is_read_by_anybody(const tables&, const lock_name&);
 
-/// Returns the value of column `kind` for a new row: `counter` if a reader or a counter uses the
-/// name. Each attempt then also checks the other tables.
+/// Returns the value of column `kind` for a new row. The value is `counter` if a reader or a
+/// counter uses the name. Because of this value, each attempt also checks the other tables.
 std::string kind_of_new_row(const tables&, const lock_name&);
 
 /// Returns a statement that writes the kind `counter` into the lock's row before a counter with the
@@ -170,7 +172,8 @@ std::string kind_of_new_row(const tables&, const lock_name&);
 /// counter.
 std::string counter_announced(const tables&, const lock_name&);
 
-/// Returns SQL that lists the kinds that use the name, as reasons (see `packed_answer`).
+/// Returns SQL that lists the kinds of locks and counters that use the name. Each kind is a reason;
+/// see `packed_answer`.
 std::string kinds_there(const tables&, const lock_name&);
 
 /// If another kind than that of `own_reason` uses the name, returns this other kind, as text for

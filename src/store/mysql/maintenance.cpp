@@ -449,7 +449,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // Ignore the error: the next sweep, in ten minutes, tries again.
+            // Ignore the error. The next sweep, in ten minutes, tries again.
         }
     }
 }

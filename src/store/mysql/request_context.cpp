@@ -143,7 +143,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
 
 namespace {
 
-/// Returns a statement that would write to all tables, but changes no row.
+/// Returns an UPDATE of all tables that changes no row.
 std::string all_touched(const tables& named) {
     return "UPDATE " + named.locks + " AS l," + named.holds + " AS h," + named.counters + " AS c," +
            named.requests +

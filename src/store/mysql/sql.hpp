@@ -46,8 +46,8 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 /// identity. The statements change nothing else.
 std::vector<std::string> making(const tables&);
 
-/// Returns the same statements as text for administrators. Each statement ends with a semicolon and
-/// a line break.
+/// Returns the statements that create the tables and the row of the identity, as text for
+/// administrators. Each statement ends with a semicolon and a line break.
 std::string ddl(const tables&);
 
 // SQL expressions that several statements share.
@@ -116,7 +116,7 @@ inline constexpr unsigned reason_bits = 20;
 /// Reasons that are not a remaining time.
 inline constexpr std::uint64_t late_reason = 0;
 inline constexpr std::uint64_t longest_left = 1'048'569; ///< a remaining time of 17 minutes or more
-// Reasons which mean that another kind of lock or counter uses the name.
+// Reasons of a refusal which mean that another kind of lock or counter uses the name.
 inline constexpr std::uint64_t mutex_reason = 1'048'570;
 inline constexpr std::uint64_t shared_reason = 1'048'571;
 inline constexpr std::uint64_t permits_reason = 1'048'572;
@@ -141,8 +141,8 @@ struct packed_answer {
     const char* other_kind = nullptr;
 };
 
-/// Returns the kind that the reason stands for, as text for messages. Returns null if the reason
-/// stands for something else.
+/// Returns the kind of lock or counter that the reason stands for, as text for messages. Returns
+/// null if the reason stands for something else.
 const char* other_kind_for(std::uint64_t reason) noexcept;
 
 packed_answer taken_apart(std::uint64_t insert_id);

@@ -23,8 +23,8 @@ namespace holdfast::mysql {
 /// connection fails, the waiter polls the lock's row instead.
 class wakeup_wait {
 public:
-    /// Returns whether a wait in GET_LOCK is useful: the server has user locks, and the command
-    /// timeout is long enough.
+    /// Returns whether a wait in GET_LOCK is useful. It is useful if the server has user locks and
+    /// the command timeout is long enough.
     static bool is_of_use(const request_context&);
 
     /// Begins to wait. The request context and the alarm must outlive this object.

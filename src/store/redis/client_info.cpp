@@ -417,8 +417,8 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
         self->ended_->ring();
 }
 
-// Reports once to the user's observer if the user has no permission to write the client's key.
-// After another error, the next call of refresh() writes again.
+// If the user has no permission to write the client's key, reports this once to the user's
+// observer. After another error, does nothing, because the client writes the key again later.
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;

@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the key with the description of the client that an owner belongs to. The result is empty
-/// if the owner's UUID is not from a holdfast client.
+/// Returns the key that describes the owner's client. The result is empty if the owner's UUID is
+/// not from a holdfast client.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
@@ -35,8 +35,8 @@ struct client_report {
 };
 
 /// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
-/// key instead. If `name_in_index` is set, adds the client to the index when the report lists a
-/// hold or a wait, and otherwise removes the client from the index.
+/// key instead. Also changes the index if `name_in_index` is set: adds the client to the index if
+/// the report lists a hold or a wait, and otherwise removes the client from the index.
 asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.

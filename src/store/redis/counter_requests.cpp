@@ -388,7 +388,7 @@ namespace {
 /// the few bits that mark a holdfast client.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the bytes of a number, lowest byte first. Redisson uses the same order.
+/// Appends the bytes of a number, lowest byte first. This is the order that Redisson uses.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);

@@ -124,8 +124,8 @@ asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_options&);
 
-// change_permits() and inspect_permits() do for leased semaphores what change_counter() and
-// inspect_counter() do for other counters. The arguments must live until the request has completed.
+// These two functions do for leased semaphores what change_counter() and inspect_counter() do for
+// other counters. The arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 

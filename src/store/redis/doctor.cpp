@@ -524,8 +524,9 @@ constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// Setting of the server that decides how long a failover takes. `whole` is the measured time from
-/// the failure of the server until clients find the new primary (docs/topologies.md).
+/// How long a failover takes, and the setting of the server on which this time depends. `whole` is
+/// the measured time from the failure of the server until clients find the new primary
+/// (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -588,8 +589,8 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole, ""};
 }
 
-/// Smallest and greatest number of online replicas of a primary. `of` is the primary with the
-/// smallest number.
+/// Smallest and greatest number of online replicas that any primary has. `of` is the primary with
+/// the smallest number.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;

@@ -86,7 +86,7 @@ asio::awaitable<void> find_at(node& server, shard where, search& what) {
 }
 
 /// Searches all servers. If only some servers can be asked, the result is incomplete. If no server
-/// can be asked, throws the error.
+/// can be asked, throws the error of a server.
 asio::awaitable<found_names> find(node& server, search what) {
     std::exception_ptr trouble;
     bool any = false;
@@ -722,8 +722,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     co_return all;
 }
 
-/// Subscribes to the releases of a lock. Cannot notice the release of a fair lock, which notifies
-/// only the next waiter in the queue.
+/// Subscribes to the releases of a lock. The release of a fair lock is not noticed, because it
+/// notifies only the next waiter in the queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };

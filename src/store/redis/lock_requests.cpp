@@ -369,8 +369,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// If the request upgrades or downgrades a hold that the client has, returns the hash field of that
-/// hold. Returns an empty text for any other request.
+/// Returns the hash field of the hold that the request upgrades or downgrades. This hold belongs to
+/// the same client. Returns an empty text for any other request.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

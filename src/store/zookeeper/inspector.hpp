@@ -50,8 +50,8 @@ asio::awaitable<line> read_line_here(store_session&, std::string path);
 /// Maximum number of owners that are read. Each owner costs a request for the data of a node.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Owner of a node, from the data of the node. If another program created the node, the owner is
-/// from the node's name.
+/// Owner of a node. Usually the owner comes from the node's data. If another program created the
+/// node, the owner comes from the node's name.
 struct node_owner {
     std::string text{};
     told_owner said{};
@@ -60,7 +60,8 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// Reads the owners of the first `most` nodes, in the same order. Skips nodes that no longer exist.
+/// Reads the owners of the first `most` nodes of the list, in the order of the list. Skips nodes
+/// that no longer exist.
 asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector<std::string> nodes,
                                                      std::size_t most = owners_told_max);
 

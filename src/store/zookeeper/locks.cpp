@@ -439,8 +439,8 @@ bool lock_place::is_founded(const std::vector<std::string>* names) const {
     return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
-/// Returns the name of the owner's own read node during an upgrade. The writer does not wait for
-/// that node.
+/// During an upgrade, returns the name of the owner's own read node. The writer does not wait for
+/// this node.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};

@@ -44,7 +44,8 @@ public:
     /// The name must be one that the store allows.
     std::string of(const lock_name&) const;
 
-    /// Returns the name of the lock at this path. The result is empty if no name has this path.
+    /// Returns the name of the lock at this path. The result is empty if no lock can have this
+    /// path.
     std::optional<std::string> name_at(std::string_view path) const;
 
     /// Returns the path that contains the nodes of all locks. The result is empty if lock names are
