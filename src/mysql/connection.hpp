@@ -49,7 +49,7 @@ public:
 
     /// Called after the server has closed this idle connection, and the connection was cut. Not
     /// called while the connection is unwatched, which means that no code waits on its socket. A
-    /// connection becomes unwatched when a calling thread runs a request on it itself.
+    /// connection becomes unwatched when a calling thread itself runs a request on it.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

@@ -559,7 +559,7 @@ time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
-/// Returns until when the socket of an idle connection may stay unwatched. Returns
+/// Returns the time until which the socket of an idle connection may stay unwatched. Returns
 /// `time_point::max()` if the socket is watched already, or if the connection is in use.
 time_point pool::unwatched_until(const pooled_connection& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)

@@ -57,7 +57,7 @@ struct server_in_use {
 };
 
 /// State and callbacks that all connections to one server share. The connections' coroutines keep
-/// it alive, so it may outlive the node. A callback is empty if nobody needs its event.
+/// this object alive, so it may outlive the node. A callback is empty if nobody needs its event.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -75,9 +75,9 @@ struct node_context {
     std::string address() const { return where ? where->address : unknown; }
     std::string unknown{}; ///< text for messages while `where` is null
 
-    /// Waits until `where` is known. It is called before each connection is made. Throws `failure`
-    /// (unreachable) if `where` is not known at `limit`. This callback is empty if `where` is
-    /// always known.
+    /// Waits until `where` is known. This callback is called before each connection is made. Throws
+    /// `failure` (unreachable) if `where` is not known at `limit`. The callback is empty if `where`
+    /// is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
     /// Reports one of these troubles: no connection could be made, the server is no primary, or the

@@ -393,9 +393,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns when the longest of the present waits for a reply began. If a call uses the connection,
-/// the wait began when the call borrowed the connection. If no call uses it, the wait began when
-/// its oldest request without a reply was sent.
+/// Returns the time at which the longest of the running waits for a reply began. If a call uses the
+/// connection, the wait began when the call borrowed the connection. If no call uses it, the wait
+/// began when its oldest request without a reply was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {

@@ -126,7 +126,7 @@ public:
     /// now. Returns null if the queue is empty.
     request* next_to_write(time_point now);
 
-    /// Records that the caller writes a command now for whose reply no one waits.
+    /// Records a command that the caller writes now. No one waits for its reply.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
@@ -234,7 +234,8 @@ public:
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    /// Returns until when the call may send another request, or look for the right server.
+    /// Returns the time until which the call may send another request, or look for the right
+    /// server.
     time_point limit() const {
         return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
     }

@@ -309,9 +309,10 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     revalidate(all);
 }
 
-/// Returns whether the change is new, and not part of a change that was reported shortly before.
-/// When a server takes over many slots, the client hears of this change several times: from a
-/// redirection for each slot that it uses, and then from the next slot map.
+/// Returns whether the change is new. A change is not new if it is part of a change that was
+/// reported shortly before. When a server takes over many slots, the client hears of this several
+/// times. Each slot that the client uses causes a redirection, and the next slot map shows the
+/// change again.
 bool cluster_node::is_news(const slot_map::change& one) {
     const std::string left = text_of(map().address(one.from)),
                       here = text_of(map().address(one.to));

@@ -111,9 +111,9 @@ sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answ
     return some.empty() ? std::vector<sentinel_answer>{answers.begin(), answers.end()} : some;
 }
 
-/// Returns the replies of the Sentinels that watch our servers. In three cases, returns the replies
-/// of the largest group of Sentinels instead: no Sentinel watches our servers; most Sentinels have
-/// not confirmed our servers yet; or the largest group has more than half of all Sentinels.
+/// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
+/// group of Sentinels instead if that group has more than half of all Sentinels. Also returns these
+/// if no Sentinel watches our servers, or if most Sentinels have not confirmed our servers yet.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
     const bool none_tells = std::ranges::none_of(

@@ -617,13 +617,10 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter, and limits the waiter's time in the queue.
-///
-/// A Redisson client gets its whole wait, counted from when the lock becomes free. The time that
-/// Redisson has stored may be longer: it contains the waits of all earlier waiters, and Redisson
-/// subtracts too little when they leave.
-///
-/// A holdfast client gets at most the time in its own request. The stored time may be longer: it
+/// Begins the turn of the next waiter, and limits the waiter's time in the queue. A Redisson client
+/// gets its whole wait, counted from when the lock becomes free. The time that Redisson has stored
+/// may be too long. It contains the waits of all earlier waiters, and Redisson subtracts too little
+/// when they leave. A holdfast client gets at most the time in its own request. Its stored time
 /// also contains the waits of the Redisson clients in front of it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();

@@ -287,8 +287,8 @@ public:
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called for each request about a counter, except for late requests.
-    /// It is called with the mutex held, so it must not call the server.
+    /// Sets a function that the server calls for each request about a counter, except for late
+    /// requests. The server calls it with the mutex held, so the function must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
     // Queues for a fair lock as a Redisson client does, with the times that Redisson computes.

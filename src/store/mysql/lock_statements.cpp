@@ -10,8 +10,8 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an SQL expression for an attempt that is refused for this reason: the value is the
-/// unchanged token, and the side effect sets the answer of the attempt to the refusal.
+/// Returns an SQL expression for an attempt that is refused for this reason. Its value is the
+/// unchanged token. Its side effect sets the answer of the attempt to the refusal.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }

@@ -63,7 +63,7 @@ inline constexpr std::string_view now_text = "UTC_TIMESTAMP(6)";
 inline constexpr std::string_view runs_text = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 /// SQL condition, after an attempt's UPDATE, that the lock was granted. Also check that
-/// `ROW_COUNT()` is 1. Otherwise the UPDATE may have failed or matched no row, and LAST_INSERT_ID()
+/// `ROW_COUNT()` is 1. If it is not, the UPDATE has failed or matched no row, and LAST_INSERT_ID()
 /// still has the value of an earlier statement.
 inline constexpr std::string_view was_granted = "LAST_INSERT_ID()<9223372036854775808";
 

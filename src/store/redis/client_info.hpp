@@ -35,8 +35,8 @@ struct client_report {
 };
 
 /// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
-/// key instead. Also changes the index if `name_in_index` is set: adds the client to the index if
-/// the report lists a hold or a wait, and otherwise removes the client from the index.
+/// key instead. If `name_in_index` is set, also changes the index. The client is in the index if
+/// the report lists a hold or a wait. Otherwise it is removed from the index.
 asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.

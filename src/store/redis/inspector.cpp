@@ -274,8 +274,8 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     return {keys.begin(), keys.end()};
 }
 
-/// Returns whether the error is about the clients' reports only, so that the list of locks can be
-/// shown without them: the ACL forbids the request, another program uses the key of the index, or
+/// Returns whether the list of locks is shown without the clients' reports after this error. This
+/// is so in three cases: the ACL forbids the request, another program uses the key of the index, or
 /// the server of the index cannot be reached.
 bool may_be_without_reports(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
