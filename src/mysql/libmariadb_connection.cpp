@@ -203,7 +203,7 @@ runtime::inline_call* libmariadb_connection::inline_caller() const {
 }
 
 /// Waits for the answer on the calling thread. Returns false if no answer came in time, or if the
-/// wait was interrupted. After false, the call waits through Asio.
+/// wait was interrupted. If the result is false, the call waits through Asio.
 bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     if (!wait_.prepare())
         return false;

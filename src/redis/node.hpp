@@ -172,9 +172,9 @@ public:
     virtual std::uint16_t slot_of(std::string_view) const { return 0; }
 
     /// Ends the connection over which this reply came, and reports an event to the user's observer.
-    /// Call it if the request's script can never give such a reply: each later reply on the
-    /// connection may then belong to an earlier request. Running requests on the connection fail
-    /// with outcome_unknown. Does nothing if the connection has ended already.
+    /// Call this function if the request's script can never give such a reply: each later reply on
+    /// the connection may then belong to an earlier request. Running requests on the connection
+    /// fail with outcome_unknown. Does nothing if the connection has ended already.
     virtual void distrust(const reply&) noexcept = 0;
 
     /// Subscribes to a channel. Rings `wake` for each message, and when the subscription is

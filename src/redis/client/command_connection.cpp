@@ -97,9 +97,9 @@ void command_connection::enqueue(request& asked) {
 }
 
 /// Returns the time until which the request may wait for a connection. This is the deadline in the
-/// request's arguments. If the last attempt to connect has failed, the earlier deadline of the call
-/// counts instead. While a connection is open, there is no limit, because the request will be sent
-/// soon.
+/// request's arguments. After a failed attempt to connect, the deadline of the call counts, too,
+/// and the earlier one is returned. While a connection is open, there is no limit, because the
+/// request will be sent soon.
 time_point command_connection::send_until(const request& asked) const {
     if (connection_.connected())
         return time_point::max();

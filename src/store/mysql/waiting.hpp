@@ -33,8 +33,8 @@ public:
     ~wakeup_wait(); ///< closes the connection, unless is_handed_over() was called
 
     /// Returns whether the object still waits for the user lock. Returns false if the object got
-    /// the user lock, or if there is no connection for the wait. After false, the caller polls.
-    /// When the wait ends, the alarm `wake` rings.
+    /// the user lock, or if there is no connection for the wait. If the result is false, the caller
+    /// polls. When the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
     /// Returns the connection that holds the user lock now. The attempt must use this connection.
