@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters on MySQL: the store of latch counts and of the permit totals of leased semaphores, the
-// waiter for a latch, and the SQL of a change.
+// Counters on MySQL. The store has the counts of latches, and the total numbers of permits of
+// leased semaphores. Also the waiter for a latch, and the SQL of a change.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
