@@ -24,12 +24,13 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Login plug-ins for connections without TLS. None of them sends the password in clear text, and
-/// none asks the user for input.
+/// Login plug-ins for connections without TLS. None of these plug-ins sends the password in clear
+/// text or asks the user for input.
 constexpr const char* safe_ways_to_log_in =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec";
-/// Login plug-ins for TLS and unix sockets. They may send the password in clear text, because the
-/// server is verified or on the same machine.
+/// Login plug-ins for TLS and unix sockets. These plug-ins may send the password in clear text.
+/// This is safe, because the server's certificate was verified, or the server is on the same
+/// machine.
 constexpr const char* ways_over_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,sha256_password,parsec,"
     "mysql_clear_password";
@@ -134,15 +135,15 @@ public:
         : executor_{std::move(where)}
         , wake_{&wake} {}
 
-    /// Passes the result to the executor. Called on the connecting thread. Closes the connection if
-    /// the caller no longer waits.
+    /// Passes the result to the caller on its executor. Called on the connecting thread. If the
+    /// caller no longer waits, closes the new connection.
     static void deliver(const std::shared_ptr<exchange_place>& self, connected come) {
         const std::scoped_lock guard{self->mutex_};
         if (!self->executor_)
             return;
         self->come_ = std::move(come);
-        // As long as `executor_` is set, the execution context of the executor exists. `abandon()`
-        // clears `executor_`; after that, the context may be destroyed.
+        // It is safe to use the executor while `executor_` is set, because its execution context
+        // still exists. `abandon()` clears `executor_`; after that, the context may be destroyed.
         asio::post(*self->executor_, [self] { self->ring(); });
     }
 
@@ -246,8 +247,8 @@ std::string session_settings(duration keep_alive) {
 constexpr const char* isolation =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// The statement is SHOW, not SELECT @@x. After SELECT @@x, a proxy that shares each server
-// connection among several clients would stop sharing this connection.
+// Use SHOW instead of SELECT @@variable. Some proxies share each server connection among several
+// clients, and stop sharing the connection after SELECT @@variable.
 constexpr const char* session_question = "SHOW SESSION VARIABLES WHERE Variable_name IN "
                                          "('autocommit','completion_type','sql_mode','time_zone')";
 constexpr const char* global_question =
@@ -258,9 +259,9 @@ constexpr const char* global_question =
     "'server_uuid','hostname','port','server_id','datadir')";
 constexpr const char* status_question = "SHOW GLOBAL STATUS WHERE Variable_name IN "
                                         "('Slaves_running','Slave_running','wsrep_ready','Uptime')";
-/// Asks for the server's clock, and whether SYSDATE() returns the time at which the statement
-/// started. For the second question, the statement must run for some microseconds. It does not use
-/// SLEEP for this, because SLEEP hangs while the system date is being changed.
+/// Asks for the server's clock. Also asks whether SYSDATE() returns the time at which the statement
+/// started; to find out, the statement must run for some microseconds. BENCHMARK makes it run that
+/// long. SLEEP is not used, because it hangs while the system date is being changed.
 constexpr const char* clock_question =
     "SELECT UNIX_TIMESTAMP(SYSDATE(6)),BENCHMARK(100,SHA2('holdfast',256)),SYSDATE(6)=NOW(6)";
 
@@ -306,8 +307,8 @@ server_info read(server_connection& on, const std::vector<statement_answer>& all
                           *same == "1");
 }
 
-/// Asks a server whether it is a replica, unless the server's status variables have already
-/// answered this question. The server may refuse some of the statements that ask.
+/// Asks a server whether it is a replica. Asks nothing if the server's status variables have
+/// already shown this. The server may refuse some of the statements.
 asio::awaitable<void> ask_for_role(server_connection& on, server_info& found, time_point limit) {
     if (!found.facts.role_is_unknown)
         co_return;

@@ -45,9 +45,9 @@ struct door {
 asio::awaitable<handle> dial(const store_context&, door, time_point give_up_at, alarm& wake,
                              std::function<bool()> given_up);
 
-/// Sets the session variables that the store's statements need. Then reads facts about the server
-/// and its clock. Throws `failure` if a statement fails, or if the server must not be used for
-/// locks.
+/// Sets the session variables to the values that the store's statements need. Then reads facts
+/// about the server and its clock. Throws `failure` if a statement fails, or if the server must not
+/// be used for locks.
 asio::awaitable<server_info> set_up(server_connection&, duration keep_alive, time_point limit);
 
 /// Reads the facts and the clock again, on an idle connection. This keeps the connection alive, and

@@ -15,7 +15,7 @@
 namespace holdfast::mysql {
 
 /// Interface of one connection to a server, as the pool uses it. A connection runs one call at a
-/// time, and cannot be reopened.
+/// time. A connection that has ended cannot be reopened.
 class server_connection {
 public:
     virtual ~server_connection() = default;
@@ -35,22 +35,21 @@ public:
     virtual time_point heard_at() const = 0; ///< time at which the last answers came
     virtual bool transaction_open() const = 0;
 
-    /// Cuts the connection. A running call fails with `why`. If `cut` is called more than once, the
-    /// reason of the first call is kept.
+    /// Cuts the connection. A running call fails with `why`. Later calls of `cut` have no effect:
+    /// the reason of the first call stays.
     virtual void cut(net::failure why) noexcept = 0;
-    /// Ends a connection that is no longer needed, and sends the end of the connection to the
-    /// server.
+    /// Ends a connection that is no longer needed. Tells the server about the end.
     virtual void end() noexcept = 0;
     virtual bool is_cut() const = 0;
     virtual const net::failure& why() const = 0; ///< reason of the cut; call it only after the cut
 
-    /// Checks whether the server has closed this idle connection, and if so, cuts the connection.
+    /// Checks whether the server has closed this idle connection. If so, cuts the connection.
     /// Returns whether the connection is cut.
     virtual bool has_ended() noexcept = 0;
 
-    /// Called when the server has closed this idle connection, after the connection was cut. Not
-    /// called while the connection is unwatched: no code waits on its socket, because a calling
-    /// thread has run the last request on it.
+    /// Called after the server has closed this idle connection, and the connection was cut. Not
+    /// called while the connection is unwatched, which means that no code waits on its socket. A
+    /// connection becomes unwatched when a calling thread itself runs a request on it.
     std::function<void()> on_lost{};
     virtual bool is_unwatched() const { return false; }
     virtual void watch() {}

@@ -101,8 +101,8 @@ asio::awaitable<answers> pool::run(statements& what, call_options options) {
     const auto keep = shared_from_this();
     admit(options);
     const counted_request mine{*this};
-    // A wait for a user lock (GET_LOCK) is not counted as load, because it gives the background
-    // thread no work.
+    // Do not count a request on the caller's own connection as load. Such a request may wait for a
+    // user lock (GET_LOCK), which gives the background thread no work.
     const runtime::monitor::load under_way{options.on ? nullptr : monitor_};
     const time_point limit =
         std::min(options.answer_by, net::later(home_.time.now(), how_.command_timeout));
@@ -202,8 +202,8 @@ asio::awaitable<std::optional<answers>> pool::carry_out(const pooled_ptr& on, st
         co_await roll_back(on, options.undo, limit);
     if (means.leave)
         leave_server(why);
-    // Do not repeat the request if too little time is left: a repetition may take as long as this
-    // attempt, and at the deadline its outcome would be unknown.
+    // Repeat the request only if enough time is left. A repetition may take as long as this
+    // attempt. If the deadline came during the repetition, the outcome would be unknown.
     const bool in_time = net::later(home_.time.now(), took) < limit - repeat_pause_max;
     if (!means.again || was_open || tries == repeats_max || !in_time || on->at->is_cut())
         throw net::failure{why};
@@ -224,8 +224,8 @@ pool::ask(const pooled_ptr& on, const std::vector<std::string>& texts, time_poin
     throw net::failure{*failed};
 }
 
-/// Rolls back a transaction that may be open. After an error it is unknown whether a transaction is
-/// open, but the next request must not run inside an old transaction.
+/// Rolls back a transaction that may be open. After an error, it is unknown whether a transaction
+/// is open. If one is open, the next request must not run inside it.
 asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* undo,
                                       time_point limit) {
     std::vector<std::string> texts{"ROLLBACK"};
@@ -243,8 +243,8 @@ asio::awaitable<void> pool::roll_back(const pooled_ptr& on, const std::string* u
         on->at->cut({errc::unreachable, "its transaction could not be rolled back"});
 }
 
-/// Pauses for a random time, so that two requests that caused a deadlock probably do not run at the
-/// same time again.
+/// Pauses for a random time. If two requests have caused a deadlock, they then probably do not run
+/// at the same time again.
 asio::awaitable<void> pool::pause_before_repeat() {
     waiting mine{home_.time.make_alarm()};
     pausing_.push_back(mine);
@@ -280,8 +280,8 @@ std::shared_ptr<pinned_connection> pool::pinned_connection_of(const pooled_ptr& 
 }
 
 /// Cleans up a connection after its handle was destroyed. If the connection is idle and has no open
-/// transaction, releases its user locks (GET_LOCK). Otherwise cuts the connection; the server then
-/// ends the transaction and the statement, and releases the user locks.
+/// transaction, releases its user locks (GET_LOCK). Otherwise cuts the connection. The server then
+/// ends the statement and the transaction, and releases the user locks.
 void pool::let_go(const pooled_ptr& one) {
     if (closed_)
         return;
@@ -305,7 +305,7 @@ asio::awaitable<void> pool::clean(std::shared_ptr<pool>, pooled_ptr one) {
         const std::vector<statement_answer> told = co_await ask(one, text, limit);
         done = told[0].what.error == 0 && !told[0].open;
     } catch (const net::failure&) {
-        // Ignore the failure: the connection is cut, and its user locks end with it.
+        // Ignore the failure. The connection is cut, so the server releases its user locks.
     }
     if (done)
         one->kept = false;
@@ -336,9 +336,9 @@ void pool::close() noexcept {
 
 namespace {
 
-/// Joins the failures of all servers that were tried. If any of the codes is `unreachable`, the
-/// joined code is `unreachable`, because that server may come back soon, while a refusal will
-/// probably stay.
+/// Joins the failures of all servers that were tried into one failure. The joined failure has the
+/// code `unreachable` if one of the failures has it: an unreachable server may come back soon, but
+/// a refusal will probably stay.
 net::failure joined(const std::vector<net::failure>& all) {
     const auto passing = std::ranges::find_if(
         all, [](const net::failure& each) { return each.code() == errc::unreachable; });
@@ -387,8 +387,8 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Continue in a later handler on the executor, because the caller has not begun to wait for its
-    // request yet.
+    // Continue in a later handler on the executor, after the caller has begun to wait for its
+    // request.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {
@@ -425,9 +425,9 @@ asio::awaitable<introduced> pool::make_connection(time_point limit) {
     co_return made;
 }
 
-/// Handles a failed attempt to connect. Tries each server once before it reports a failure and
-/// pauses. While connections to one server exist, tries no other server, even if that server
-/// accepts no more connections.
+/// Handles a failed attempt to connect. Each server is tried once before the failure is reported
+/// and the client pauses. While the pool has connections to one server, it tries no other server,
+/// even if that one server accepts no more connections.
 void pool::attempt_failed(const net::failure& why) {
     trouble_ = why;
     round_.push_back(why);
@@ -478,13 +478,13 @@ void pool::meet(const server_info& who) {
     const bool is_first = server_.empty();
     const bool is_other = !is_first && who.server != server_;
     const bool was_away = table_.empty() && !is_first;
-    // If one host name leads to several servers, use only the server of the newest connection,
-    // unless the servers form a cluster in which all have the same locks.
+    // Use only the server of the newest connection if one host name has several servers. The
+    // exception is a cluster in which all servers have the same locks.
     const bool replaces = is_other && !was_away && !who.facts.has_several_writers;
     if (replaces)
         cut_all({errc::outcome_unknown, "another server answers at " + who.facts.address + " now"});
-    // The server reports its uptime in whole seconds, so it can be one second too long or too
-    // short.
+    // The server reports its uptime in whole seconds, so the reported uptime may be wrong by one
+    // second.
     const bool restarted = was_away && who.uptime <= now - last_heard_ + std::chrono::seconds{1};
     facts_ = who.facts;
     server_ = who.server;
@@ -515,7 +515,7 @@ void pool::gone(const pooled_ptr& one) {
     want_connection();
 }
 
-/// Cuts all connections to a server that accepts no writes. Continues with the next server.
+/// Cuts all connections to a server that accepts no writes. The pool then tries the next server.
 void pool::leave_server(const net::failure& why) {
     if (how_.servers.size() > 1) {
         round_.assign(1, why);
@@ -559,8 +559,8 @@ time_point pool::idle_until(const pooled_connection& one) const {
     return net::later(one.at->heard_at(), how_.keep_alive);
 }
 
-/// Returns the time at which the pool must begin to watch the socket of an idle connection. Returns
-/// `time_point::max()` if the socket is already watched, or if the connection is in use.
+/// Returns the time until which the socket of an idle connection may stay unwatched. Returns
+/// `time_point::max()` if the socket is watched already, or if the connection is in use.
 time_point pool::unwatched_until(const pooled_connection& one) const {
     return !one.taken && one.at->is_unwatched() ? net::later(one.at->heard_at(), unwatched_max)
                                                 : time_point::max();
@@ -619,9 +619,9 @@ asio::awaitable<void> pool::use_idle(std::shared_ptr<pool>, pooled_ptr one) {
     take_back(one);
 }
 
-/// Cuts idle connections after a request got no answer, because they may be dead, too.
-/// `unheard_since` is the time when that request was sent. Idle connections that have received
-/// nothing since then are cut.
+/// Cuts idle connections after a request got no answer, because the idle connections may be dead,
+/// too. `unheard_since` is the time when that request was sent. An idle connection that has
+/// received something since then stays.
 void pool::distrust(time_point unheard_since) {
     const std::vector<pooled_ptr> all = table_.all();
     for (const pooled_ptr& each : all)
@@ -631,8 +631,8 @@ void pool::distrust(time_point unheard_since) {
         }
 }
 
-/// Returns the free connection that was used most recently, so that connections that are not needed
-/// stay idle.
+/// Returns the free connection that was used most recently. So connections that are not needed stay
+/// idle and can be closed.
 connection_table::pooled_ptr connection_table::take_free() {
     pooled_ptr best;
     for (const pooled_ptr& each : all_)

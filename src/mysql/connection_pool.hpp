@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pool of the connections of one client (`pool`), the table that assigns them to requests
-// (`connection_table`), and the handle of a connection that the store keeps
+// Pool of the connections of one client (`pool`), the table that assigns these connections to
+// requests (`connection_table`), and the handle of a connection that the store keeps
 // (`pinned_connection_of_pool`).
 #pragma once
 
@@ -33,7 +33,7 @@ struct waiting
         : wake{std::move(a)} {}
 
     const std::unique_ptr<alarm> wake;
-    /// Connection that the request got. Null if the request has no connection yet.
+    /// Connection that the request has got. Null if the request still waits for a connection.
     std::shared_ptr<pooled_connection> got;
     std::shared_ptr<const net::failure> failed{}; ///< reason why the request gets no connection
 };
@@ -56,7 +56,7 @@ struct pooled_connection {
     queue named;                 ///< queue of requests that wait for this connection
     std::weak_ptr<pinned_connection> given{};
 
-    /// Returns whether only requests that name this connection may use it.
+    /// Returns whether the connection is only for requests that name this connection.
     bool apart() const { return kept || in_transaction; }
     bool free() const { return !taken && !apart() && !at->is_cut(); }
 };
@@ -72,8 +72,8 @@ public:
     /// Marks a free shared connection as taken and returns it. Returns null if no shared connection
     /// is free.
     pooled_ptr take_free();
-    /// Marks the given connection as taken and returns it. Returns null while another request uses
-    /// this connection.
+    /// Marks the given connection as taken and returns it. Returns null if another request uses the
+    /// connection now.
     pooled_ptr take(const pooled_ptr& named);
     /// Reserves a free connection for a waiter in GET_LOCK and returns it. Returns null if no
     /// connection is free.
@@ -84,8 +84,9 @@ public:
 
     void add(const pooled_ptr& made) { all_.push_back(made); }
 
-    /// Marks the connection as free, and assigns it to the longest-waiting request that may use it.
-    /// If the connection is cut, removes it instead.
+    /// Marks the connection as free, and assigns it to a waiting request: the request that has
+    /// waited longest and may use the connection. If the connection is cut, removes the connection
+    /// instead.
     void give_back(const pooled_ptr&);
 
     /// Removes a connection that is cut. Returns false if it was already removed.
@@ -95,8 +96,8 @@ public:
     void fail_shared(const net::failure& why);
     void fail_all(const net::failure& why);
 
-    /// Returns the number of shared connections. The number includes connections with an open
-    /// transaction, because they are shared again soon.
+    /// Returns the number of shared connections. A connection with an open transaction counts,
+    /// because it will be shared again soon.
     std::size_t shared_count() const;
     std::size_t to_wait_on_count() const;
     bool empty() const { return all_.empty(); }
@@ -153,8 +154,8 @@ private:
     static constexpr duration repeat_pause_max{40};
     /// Longest pause between two attempts to connect while this client holds a lock.
     static constexpr duration pause_max_while_holding{250};
-    /// For this time after the last answer on a connection, the pool may leave the idle connection
-    /// unwatched. It does not notice then if the server closes the connection.
+    /// Longest time after the last answer for which an idle connection may stay unwatched. While it
+    /// is unwatched, the pool does not notice if the server closes it.
     static constexpr duration unwatched_max{100};
 
     // Functions that lend connections to requests and run the requests.
@@ -186,7 +187,7 @@ private:
     void leave_server(const net::failure&);
     void cut_all(const net::failure&);
 
-    // Functions that end calls at their deadlines and keep connections alive.
+    // Functions that end calls at their deadlines, and functions that keep connections alive.
     void watch_for(time_point limit) { deadline_timer_.watch_for(limit, shared_from_this()); }
     time_point next_limit() const;
     time_point idle_until(const pooled_connection&) const;

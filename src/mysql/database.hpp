@@ -19,9 +19,11 @@
 
 namespace holdfast::mysql {
 
-/// Answer of the server to one statement. A value is the server's text, or empty for NULL.
+/// Answer of the server to one statement. Each value is text from the server. A value is empty for
+/// NULL.
 struct result {
-    /// Number of rows that matched the condition, changed or not (CLIENT_FOUND_ROWS).
+    /// Number of rows that matched the condition of the statement, whether or not they were changed
+    /// (CLIENT_FOUND_ROWS).
     std::uint64_t matched = 0;
     std::uint64_t insert_id = 0; ///< value of LAST_INSERT_ID() after the statement
     std::vector<std::vector<std::optional<std::string>>> rows{};
@@ -37,10 +39,10 @@ struct server_facts {
     std::string version{};  ///< version, in the server's own form
     bool read_only = false; ///< `read_only`, `super_read_only` or `innodb_read_only` is on
     /// Whether several servers of the cluster accept writes (Galera, or group replication with
-    /// several primaries). If so, each server has its own user locks (GET_LOCK).
+    /// several primaries). Each server of such a cluster has its own user locks (GET_LOCK).
     bool has_several_writers = false;
     bool is_replica = false;
-    /// True if this user lacks the permission to ask whether the server is a replica.
+    /// True if the database user lacks the permission to ask whether the server is a replica.
     bool role_is_unknown = false;
     bool sysdate_is_now = false;
     std::string binlog_format{};
@@ -53,17 +55,17 @@ struct server_facts {
     std::string address{};
 };
 
-/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. A
-/// connection that is for a waiter, or has an open transaction, serves only requests that name this
-/// handle in `call_options::on`.
+/// Handle of a connection on which a request left a user lock (GET_LOCK) or an open transaction. If
+/// a request names a handle in `call_options::on`, it runs on the connection of this handle. A
+/// connection for a waiter, or with an open transaction, runs no other requests.
 ///
 /// When the handle is destroyed, the pool releases the user locks and reuses the connection. If a
 /// transaction is open or a statement is running, the pool cuts the connection instead.
 class pinned_connection {
 public:
     virtual ~pinned_connection() = default;
-    /// Returns whether the connection is cut. If it is, the server releases the connection's user
-    /// locks.
+    /// Returns whether the connection is cut. After a cut, the server releases the user locks of
+    /// the connection.
     virtual bool is_cut() const noexcept = 0;
     /// Cuts the connection at once. Another coroutine may call `cut` while a statement is running
     /// on the connection. The statement then fails with outcome_unknown.
@@ -71,39 +73,40 @@ public:
 };
 
 struct call_options {
-    /// Deadline for the answer. At the deadline, the call fails with outcome_unknown, or with
-    /// unreachable if nothing was sent. The call may fail earlier, because `command_timeout()`
-    /// limits it, too.
+    /// Deadline for the answer. At the deadline, the call fails: with unreachable if nothing was
+    /// sent, and otherwise with outcome_unknown. The call may fail earlier, because
+    /// `command_timeout()` limits it, too.
     time_point answer_by = time_point::max();
-    /// Connection on which to send the request. If this connection is cut, the call fails with
-    /// unreachable, and nothing was sent.
+    /// Connection on which to send the request. If it is cut, the call fails with unreachable, and
+    /// nothing is sent. Null: the pool chooses a connection.
     std::shared_ptr<pinned_connection> on{};
-    /// True if an earlier request got no answer, so that another connection should be used. The
-    /// pool need not read this option: it cuts a connection whose answer is overdue, so the next
-    /// request uses another connection anyway.
+    /// True if an earlier request got no answer, so that this request should use another
+    /// connection. The pool may ignore this option: it cuts a connection whose answer is overdue,
+    /// so the next request uses another connection anyway.
     bool elsewhere = false;
-    /// Whether the statements may leave a transaction open. If so, the caller ends the transaction
-    /// on the connection `answers::by`.
+    /// Whether the statements may leave a transaction open. If they may, the caller must end the
+    /// transaction on the connection `answers::by`.
     bool leaves_open = false;
-    /// Index of the first statement whose change matters to other requests. If no statement from
-    /// this index on has matched a row, a failed request counts as not executed, even if its COMMIT
-    /// succeeded. If empty, every change matters, even a change by an earlier request in the same
-    /// open transaction.
+    /// Index of the first statement whose change matters to other requests. A failed request counts
+    /// as not executed if this statement and the later ones have matched no row, even if the COMMIT
+    /// succeeded. If the index is empty, every change matters, even a change by an earlier request
+    /// in the same open transaction.
     std::optional<std::size_t> effect_at{};
-    /// If true, only the first statement decides the outcome. If a later statement fails, its error
-    /// is stored in its `result`; the error is not thrown, and the statement is not retried.
+    /// If true, only the first statement decides the outcome. If a later statement fails, the call
+    /// does not throw and does not retry the statement: it stores the error in the statement's
+    /// `result`.
     bool rest_is_hint = false;
-    /// Statement to send in addition to ROLLBACK if the request failed. It undoes effects that
-    /// ROLLBACK does not undo. The string must outlive the call. Null if there is no such
-    /// statement.
+    /// Statement to send in addition to ROLLBACK if the request failed. The statement undoes
+    /// effects that ROLLBACK does not undo. The string must outlive the call. Null if no such
+    /// statement is needed.
     const std::string* undo = nullptr;
     /// Whether the request is accepted even if `requests_max` requests are pending. Only releases
     /// and renewals set this field.
     bool reserved = false;
-    /// Index of a statement that may wait for a row that another transaction has locked. If the
-    /// wait ends with error 1205, the error is stored in the statement's `result`. The request is
-    /// then not retried, no error is thrown, and an open transaction is rolled back. The later
-    /// statements must be harmless in this case.
+    /// Index of a statement that may wait for a row which another transaction has locked. If the
+    /// wait ends with error 1205, the call stores the error in the statement's `result`, and rolls
+    /// back an open transaction. It does not throw, and does not retry the request. The statements
+    /// after this index must then do no harm.
     std::optional<std::size_t> may_meet_lock{};
 };
 
@@ -114,8 +117,8 @@ struct answers {
     time_point received_at{};
     /// Estimate of the server's clock. The caller updates it with the times in the answers.
     std::shared_ptr<runtime::remote_clock> clock{};
-    /// Connection over which the answers came. The caller must use it to end the transaction, or to
-    /// release the user lock.
+    /// Connection over which the answers came. To end the transaction, or to release the user lock,
+    /// the caller must use this connection.
     std::shared_ptr<pinned_connection> by{};
     std::string server{}; ///< address of the server, for messages
 };
@@ -153,9 +156,9 @@ class database {
 public:
     virtual ~database() = default;
 
-    /// Sends all statements in one write on one connection, so no other request of this pool gets
-    /// between them. `statements` must live until the call completes. Its `compose` is called again
-    /// for each retry.
+    /// Sends all statements in one write on one connection, so that no other request of this pool
+    /// gets between the statements. `statements` must live until the call completes. Its `compose`
+    /// is called again for each retry.
     virtual asio::awaitable<answers> run(statements&, call_options = {}) = 0;
 
     /// Returns a connection for the sole use of a waiter in GET_LOCK. Returns null if
@@ -164,8 +167,8 @@ public:
     virtual asio::awaitable<std::shared_ptr<pinned_connection>>
     connection_to_wait_on(time_point limit) = 0;
 
-    /// Returns facts about the server to which the newest connection leads. The result is empty
-    /// before the first connection.
+    /// Returns facts about the server of the newest connection. The result is empty before the
+    /// first connection.
     virtual std::optional<server_facts> facts() const = 0;
 
     /// Returns whether user locks (GET_LOCK) can notify waiters on this server. The result depends

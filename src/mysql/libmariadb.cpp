@@ -13,13 +13,12 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Longest time for which the exit of the process waits for threads inside libmariadb. An address
-/// lookup can take longer. It is safe not to wait for a lookup, because a thread uses no OpenSSL
-/// during the lookup.
+/// Longest time for which the exit of the process waits for threads inside libmariadb. The lookup
+/// of an address may take longer. It is safe not to wait for a lookup, because it uses no OpenSSL.
 constexpr std::chrono::seconds timeout_at_exit{3};
 
-/// Counter of the threads inside libmariadb. It is created after OpenSSL was initialised, so its
-/// destructor runs before OpenSSL is cleaned up.
+/// Counter of the threads inside libmariadb. The counter is created after the initialisation of
+/// OpenSSL. So its destructor runs before OpenSSL is cleaned up.
 class threads_inside {
 public:
     ~threads_inside() {
@@ -137,9 +136,9 @@ void handle::shut_down() noexcept {
         ::shutdown(fd, SHUT_RDWR);
 }
 
-/// Sends COM_QUIT without blocking. mysql_close() also sends COM_QUIT, but it may block until the
-/// socket's send buffer has space. Over TLS, only libmariadb can send COM_QUIT; its call does not
-/// block, because the socket is non-blocking and its send buffer is empty.
+/// Sends COM_QUIT without blocking. Without TLS, mysql_close() is not used for this, because it may
+/// block until the socket's send buffer has space. Over TLS, only libmariadb can send COM_QUIT. Its
+/// call does not block, because the socket is non-blocking and its send buffer is empty.
 void handle::say_goodbye() noexcept {
     if (!raw_)
         return;

@@ -48,7 +48,8 @@ public:
 
 private:
     const bool needed_;
-    // Whether a SIGPIPE was pending before the calls. If so, the guard must leave it pending.
+    // Whether a SIGPIPE was pending before the calls. Such a SIGPIPE must still be pending after
+    // the guard has ended.
     bool was_pending_ = false;
     sigset_t before_{};
 };
@@ -63,7 +64,8 @@ struct st_mysql;
 
 namespace holdfast::mysql {
 
-/// Owner of libmariadb's object for one connection, with its socket. Closing it never blocks.
+/// Owner of libmariadb's object for one connection, with its socket. The owner can always close the
+/// connection without blocking.
 class handle {
 public:
     handle() = default;

@@ -203,7 +203,7 @@ runtime::inline_call* libmariadb_connection::inline_caller() const {
 }
 
 /// Waits for the answer on the calling thread. Returns false if no answer came in time, or if the
-/// wait was interrupted. The call then waits through Asio.
+/// wait was interrupted. If the result is false, the call waits through Asio.
 bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     if (!wait_.prepare())
         return false;
@@ -215,8 +215,9 @@ bool libmariadb_connection::wait_outside(runtime::inline_call& caller) {
     return came;
 }
 
-/// Waits until the socket is readable. During a call, this means that an answer has come; otherwise
-/// it means that the server has closed the connection. At most one such wait runs at a time.
+/// Starts to wait until the socket is readable. During a call, a readable socket means that an
+/// answer has come. Otherwise it means that the server has closed the connection. At most one such
+/// wait runs at a time.
 void libmariadb_connection::watch() {
     if (watching_ || !socket_.is_open() || !can_be_watched())
         return;

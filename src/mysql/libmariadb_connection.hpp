@@ -22,11 +22,11 @@
 namespace holdfast::mysql {
 
 /// Duplicate of the file descriptor of libmariadb's socket. libmariadb closes its own descriptor
-/// when the connection ends. Without the duplicate, another thread could then open a file with the
-/// same number before Asio has forgotten the number.
+/// when the connection ends, while Asio may still use that number. Another thread could then open a
+/// file with the same number. The duplicate prevents this.
 ///
-/// The socket can be removed from Asio, because data on a socket that Asio watches wakes the
-/// background thread, even while another thread waits for the data.
+/// The socket can be removed from Asio. While Asio watches the socket, arriving data wake the
+/// background thread, even if another thread waits for the data.
 class own_socket {
 public:
     using wait_type = asio::posix::descriptor_base::wait_type;

@@ -18,13 +18,13 @@ constexpr net::option_checks check{"mysql::options"};
 
 constexpr duration keep_alive_least = std::chrono::seconds{1};
 
-/// Greatest allowed value of each option that sets a number of connections. A greater value is
-/// probably a mistake, because a server allows only a few hundred connections for all its clients.
+/// Greatest allowed value of each option that sets a number of connections. A server allows only a
+/// few hundred connections for all its clients, so a greater value is probably a mistake.
 constexpr std::size_t connections_most = 1000;
 /// Maximum length of an identifier in MySQL and MariaDB, in bytes.
 constexpr std::size_t identifier_bytes_max = 64;
-/// Maximum length of the first table's name, in bytes. The names of the other tables are this name
-/// with a suffix, and each must not be longer than 64 bytes.
+/// Maximum length of the first table's name, in bytes. The name of each other table is the first
+/// name with a suffix. No name may be longer than 64 bytes.
 constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {
@@ -51,8 +51,8 @@ void check_identifier(const std::string& name, std::string_view field, std::size
     check.require(name.back() != ' ', subject + " ends with a blank");
 }
 
-/// Checks `tls.server_name`. It must be the host, because libmariadb can check a certificate only
-/// for the host that it connects to.
+/// Checks `tls.server_name`, which must be the same as the host. libmariadb can check a certificate
+/// only for the host that it connects to.
 void check_server_name(const tls_options& tls, const std::vector<server_address>& servers) {
     const bool same = std::ranges::all_of(servers, [&](const server_address& each) {
         return tls.server_name.empty() || each.host == tls.server_name;

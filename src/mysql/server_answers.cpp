@@ -16,8 +16,7 @@ struct known_error {
     then what = then::nothing;
 };
 
-/// Errors after which the statement was certainly not executed. After the errors in
-/// `unknown_errors`, the outcome is unknown.
+/// Errors after which the statement was certainly not executed.
 constexpr std::array known_errors{
     known_error{1205, store_errc::try_again, then::again}, // the wait for a row lock timed out
     // Error 1213: a deadlock, or on Galera a conflict with a transaction of another node.
@@ -59,11 +58,11 @@ constexpr std::array known_errors{
     known_error{3, store_errc::disk_trouble},
 };
 
-/// Errors after which nothing was executed: the connection was not made, or the server is shutting
-/// down.
+/// Errors after which nothing was executed, because no connection was made or the server is
+/// shutting down.
 constexpr std::array unreachable_errors{1053u, 1129u, 2001u, 2002u, 2003u, 2004u, 2005u, 2007u};
 
-/// Errors after which the outcome is unknown. The server's errors in this list can abort a running
+/// Errors of the server after which the outcome of a statement is unknown. They can abort a running
 /// statement at any point.
 constexpr std::array unknown_errors{1152u, 1158u, 1159u, 1160u, 1161u, 1180u,
                                     1317u, 1927u, 1969u, 3024u, 4031u};
@@ -179,8 +178,8 @@ bool succeeded(const statement_answer& one) {
     return one.what.error == 0;
 }
 
-/// Returns whether a statement has matched rows. COMMIT matches no rows, so the end of a
-/// transaction that changed nothing does not look like a change.
+/// Returns whether a statement has matched rows. A COMMIT matches no rows, so a transaction that
+/// changed nothing does not count as a change.
 bool changed_rows(const statement_answer& one) {
     return succeeded(one) && one.what.matched > 0;
 }
@@ -211,9 +210,9 @@ classification classify(std::span<const statement_answer> all, bool was_open,
         return {outcome::not_carried_out, failed};
     if (!in_transaction)
         return {options.rest_is_hint ? outcome::carried_out : outcome::unknown, failed};
-    // Check whether the transaction is still open after the error. Some errors end the transaction;
-    // each later statement is then a transaction of its own, which commits. If the transaction is
-    // still open, nothing was committed.
+    // Check whether the transaction is still open after the error. If it is, nothing was committed.
+    // But some errors end the transaction; then each later statement is a transaction of its own,
+    // and commits.
     const auto committed = [](const statement_answer& one) { return succeeded(one) && !one.open; };
     const bool went_on = std::any_of(found, all.end(), committed);
     const std::size_t effect_at = std::min(options.effect_at.value_or(0), all.size());
@@ -260,8 +259,8 @@ struct wanted {
     std::string_view name;
     std::string_view value;
 };
-/// Session variables with the values that they must have. With other values a lock could get two
-/// holders.
+/// Session variables with the values that they must have. With other values, two clients could get
+/// the same lock.
 constexpr std::array session_wanted{
     wanted{"autocommit", "ON"},
     wanted{"completion_type", "NO_CHAIN"},

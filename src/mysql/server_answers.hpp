@@ -34,7 +34,8 @@ meaning classify(unsigned error, std::string_view words);
 /// never unknown.
 meaning classify_connecting(unsigned error, std::string_view words);
 
-/// Makes a failure. Its text contains the error number, the server's text and the advice.
+/// Makes a failure. The text of the failure contains the error number, the server's text and the
+/// advice.
 net::failure failure_of(const meaning&, unsigned error, std::string_view words);
 
 /// The server's answer to one of several statements.
@@ -50,19 +51,20 @@ struct classification {
     enum class outcome {
         carried_out,
         not_carried_out,
-        /// Some statements may have been executed, or a transaction is open although the request
+        /// Some statements may have been executed. Or a transaction is open, although the request
         /// does not allow this.
         unknown,
         left_open, ///< a transaction is open, and the request allows this
         met_lock,  ///< the wait for a row lock timed out, and `may_meet_lock` allows this
     };
     outcome what = outcome::carried_out;
-    /// Index of the first statement that failed. If none failed, it is the number of statements.
+    /// Index of the first statement that failed. If no statement failed, this is the number of
+    /// statements.
     std::size_t failed = 0;
 };
 
-/// Decides from the answers whether the server has executed the request. `was_open`: a transaction
-/// was open before the request.
+/// Decides from the answers whether the server has executed the request. `was_open` says whether a
+/// transaction was open before the request.
 classification classify(std::span<const statement_answer>, bool was_open, const call_options&);
 
 /// Rows of SHOW VARIABLES or SHOW STATUS: name and value.
@@ -73,11 +75,11 @@ variables variables_in(const result&);
 /// each keep-alive.
 struct server_info {
     server_facts facts{};
-    /// Text that identifies the server. If the server's variables identify it, the text is the same
-    /// for all addresses of the server.
+    /// Text that identifies the server. If the server's variables contain an identity, the text is
+    /// the same for all addresses of the server.
     std::string server{};
     std::chrono::seconds uptime{};
-    /// False if this server is a Galera node that does not belong to a cluster that accepts writes.
+    /// False if this server is a Galera node that is not part of a cluster that accepts writes.
     bool is_ready = true;
 };
 
@@ -85,7 +87,7 @@ server_info server_info_of(const variables& global, const variables& status, boo
 
 /// Stores in `server_facts` whether the server is a replica. `said` has the answers to
 /// `replica_questions`. MySQL from 8.0 on must be asked these questions, because it has no status
-/// variable for its role. MariaDB has such a variable.
+/// variable for its role; MariaDB has one.
 void judge_role(server_facts&, std::span<const result> said);
 
 inline constexpr std::array<const char*, 3> replica_questions{

@@ -29,7 +29,7 @@ inline std::shared_ptr<const destination> destination_of(const options& how) {
 }
 
 /// Address of a server, and the facts that it reported about itself during the handshake. A server
-/// may refuse each of them.
+/// may refuse to report some of these facts.
 struct server_hello {
     net::stream_endpoint peer{};
     std::optional<std::chrono::microseconds> shown; ///< time of the server's clock
@@ -47,8 +47,8 @@ struct server_in_use {
     std::string run_id;          ///< empty if the server did not report its run_id
     bool may_be_another = false; ///< true: perhaps not the same server as before
 
-    /// Returns whether another connection can stay open, because it leads or may lead to this
-    /// server. `its_run_id` is the run_id that the server of that connection reported.
+    /// Returns whether another connection can stay open, because its server is, or may be, this
+    /// server. `its_run_id` is the run_id that the other connection's server reported.
     bool serves(const std::string& its_run_id) const {
         if (its_run_id.empty() || run_id.empty())
             return !may_be_another;
@@ -57,7 +57,7 @@ struct server_in_use {
 };
 
 /// State and callbacks that all connections to one server share. The connections' coroutines keep
-/// it alive, so it may outlive the node. A callback is empty if nobody needs its event.
+/// this object alive, so it may outlive the node. A callback is empty if nobody needs its event.
 struct node_context {
     node_context(options o, store_context c)
         : how{std::move(o)}
@@ -67,29 +67,29 @@ struct node_context {
     const options how;
     const store_context home;
 
-    /// Endpoint of new connections. Null if it is not known yet. It can change later if Sentinels
-    /// name the primary; see `find`.
+    /// Endpoint of new connections. Null if the endpoint is not known yet. The endpoint can change
+    /// later if Sentinels name the primary; see `find`.
     std::shared_ptr<const destination> where;
 
     /// Returns the server's address for messages.
     std::string address() const { return where ? where->address : unknown; }
     std::string unknown{}; ///< text for messages while `where` is null
 
-    /// Waits until `where` is known. It is called before each connection is made. Throws `failure`
-    /// (unreachable) if `where` is not known at `limit`. This callback is empty if `where` is
-    /// always known.
+    /// Waits until `where` is known. This callback is called before each connection is made. Throws
+    /// `failure` (unreachable) if `where` is not known at `limit`. The callback is empty if `where`
+    /// is always known.
     std::function<asio::awaitable<void>(time_point limit)> find{};
 
-    /// Reports that no connection could be made, that the server is no primary, or that it does not
-    /// reply. If this callback is empty, the client only retries.
+    /// Reports one of these troubles: no connection could be made, the server is no primary, or the
+    /// server does not reply. If this callback is empty, the client only retries.
     std::function<void()> in_trouble{};
 
     /// Reports that a reply has been missing for part of `command_timeout`.
     std::function<void()> overdue{};
 
-    /// Reports that this server must not be asked for locks any more. Ends all connections to the
-    /// server, and looks its name up again for new connections. All connections may call it in
-    /// their callbacks.
+    /// Ends all connections to the server, because it must not be asked for locks any more. Looks
+    /// the server's name up again for new connections. The callbacks of all connections may call
+    /// this function.
     std::function<void(const net::failure& why)> leave_server{};
 
     /// Form in which releases are published at this server.
@@ -109,18 +109,17 @@ struct node_context {
     std::function<void()> on_disconnected{};
 
     /// Callbacks that keep all connections at the same server (`same_server_guard`).
-    /// `on_shared_connection`: a new command connection leads to this server.
+    /// `on_shared_connection`: a new command connection to this server was opened.
     /// `on_other_connection`: another connection for requests was opened.
     std::function<void(const server_in_use&)> on_shared_connection{};
     std::function<void(const server_hello&)> on_other_connection{};
 
-    /// Reports that the server may have lost the holds that it had; see
-    /// `store_context::revalidate`.
+    /// Reports that the server may have lost holds; see `store_context::revalidate`.
     std::function<void(bool urgent)> revalidate{};
 };
 
-/// Returns a function that calls the member function `what` if the object still exists. It does not
-/// keep the object alive.
+/// Returns a function that calls the member function `what` if the object still exists. The
+/// function does not keep the object alive.
 template <typename T, typename... Args>
 std::function<void(Args...)> while_alive(const std::shared_ptr<T>& it, void (T::*what)(Args...)) {
     return [weak = std::weak_ptr{it}, what](Args... args) {

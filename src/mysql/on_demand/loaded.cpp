@@ -46,7 +46,7 @@
 namespace holdfast::mysql {
 namespace {
 
-// Soname of the library. It contains the version of the interface.
+// File name of the library (its soname), which contains the version of the interface.
 constexpr const char* library = "libmariadb.so.3";
 constexpr const char* options_function = "mysql_optionsv";
 
@@ -114,8 +114,8 @@ HOLDFAST_FORWARDED(HOLDFAST_FORWARD)
 #undef HOLDFAST_FORWARD
 #undef HOLDFAST_FORWARDED
 
-/// Forwards the call to libmariadb. Options for connection attributes have two values; all other
-/// options have one.
+/// Forwards the call to libmariadb. An option for a connection attribute has two values. Any other
+/// option has one value.
 int mysql_optionsv(MYSQL* my, enum mysql_option option, ...) {
     static auto* const real = holdfast::mysql::function_in_library<decltype(mysql_optionsv)>(
         holdfast::mysql::options_function);

@@ -56,7 +56,7 @@ blocking_connection::~blocking_connection() {
 bool blocking_connection::alive() const {
     char unasked = 0;
     const ssize_t size = ::recv(socket_, &unasked, 1, MSG_PEEK | MSG_DONTWAIT);
-    // If bytes arrived although no reply is expected, the connection cannot be used any more. With
+    // Without TLS, bytes that arrive while no reply is expected make the connection unusable. With
     // TLS, such bytes are normal: the server sends TLS records between replies.
     const bool said_goodbye = session_ && session_->ended();
     return !broken_ && !condemned_ && !said_goodbye &&
@@ -141,8 +141,8 @@ void blocking_connection::note_demotion(const reply& error) {
         context_.leave_server({classify(error.text), error.text});
 }
 
-// Writes the request and reads its reply. Runs outside the client's monitor (the mutex of the
-// client), so it uses only the members of this connection.
+// Writes the request and reads its reply. This function runs outside the client's monitor (the
+// mutex of the client), so it uses only the members of this connection.
 void blocking_connection::talk(duration timeout) noexcept {
     try {
         send();
@@ -181,8 +181,8 @@ void blocking_connection::collect() {
               (owes() && net::later(owed_.front().sent_at, timeout) <= context_.home.time.now());
 }
 
-/// Passes the replies in `early_`, which were read before their requests could get them, to these
-/// requests. The order is that in which the requests were sent.
+/// Passes the replies in `early_` to their requests. The replies are in the order in which the
+/// requests were sent.
 void blocking_connection::give_out() {
     if (condemned_) // the destructor fails the waiting requests
         early_.clear();
@@ -276,8 +276,8 @@ blocking_connections::blocking_connections(std::shared_ptr<node_context> context
     , collecting_{context_->home.time.make_alarm()}
     , suspecting_{context_->home.time.make_alarm()} {}
 
-/// Borrows the free connection that was used most recently, so that the others become idle and can
-/// be closed. Then reads the late replies that have arrived on it.
+/// Borrows the free connection that was used most recently. So the other connections become idle
+/// and can be closed. Then reads the late replies that have arrived on the borrowed connection.
 blocking_connection* blocking_connections::borrow() {
     entry* best = nullptr;
     for (entry& each : all_)
@@ -379,8 +379,8 @@ void blocking_connections::suspect_soon() {
         runtime::run_in_background(context_->home, suspect(shared_from_this()));
 }
 
-/// Checks in the background for replies that are missing too long. A thread that waits for a reply
-/// on a connection cannot check this itself.
+/// Checks in the background whether a reply has been missing for too long. A thread that waits for
+/// the reply cannot check this itself.
 asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_connections> self) {
     while (!self->closed_) {
         const auto owed_since = self->owed_since();
@@ -393,9 +393,9 @@ asio::awaitable<void> blocking_connections::suspect(std::shared_ptr<blocking_con
     self->suspects_ = false;
 }
 
-/// Returns the start of the longest present wait for a reply. A connection that a call uses waits
-/// since the call borrowed it. Any other connection waits since its oldest request without a reply
-/// was sent.
+/// Returns the time at which the longest of the running waits for a reply began. If a call uses the
+/// connection, the wait began when the call borrowed the connection. If no call uses it, the wait
+/// began when its oldest request without a reply was sent.
 std::optional<time_point> blocking_connections::owed_since() const {
     std::optional<time_point> first;
     const auto note = [&first](time_point since) {
@@ -410,8 +410,8 @@ std::optional<time_point> blocking_connections::owed_since() const {
     return first;
 }
 
-// Only marks the connections, because the caller may be iterating over them. sweep_soon() ends them
-// later.
+// Only marks the connections; sweep_soon() ends them later. The caller may be iterating over the
+// connections, so they must not be removed now.
 void blocking_connections::cut(const net::failure& why) {
     if (closed_)
         return;
@@ -476,7 +476,8 @@ void blocking_connections::sweep_soon() {
 }
 
 void blocking_connections::close() {
-    // A second call must change nothing, because the destructor may make it on any thread.
+    // A second call must do nothing, because it may come from the destructor, which may run on any
+    // thread.
     if (closed_)
         return;
     closed_ = true;

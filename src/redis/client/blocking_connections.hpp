@@ -24,17 +24,17 @@
 namespace holdfast::redis {
 
 /// Connection for one blocking call at a time. The calling thread itself writes the request and
-/// reads the reply, so no other thread must wake it. While it waits for the reply, it is outside
+/// reads the reply, so no other thread must wake it. The calling thread waits for the reply outside
 /// the client's monitor (the mutex of the client). It does everything else inside the monitor.
 class blocking_connection final : public runtime::interruptible {
 public:
-    /// Creates the connection. The context and the `answer_wait` must outlive it.
+    /// Creates the connection. The context and the `answer_wait` must outlive the connection.
     blocking_connection(node_context&, connection::parts, runtime::answer_wait&);
     blocking_connection(const blocking_connection&) = delete;
     ~blocking_connection();
 
-    /// Returns whether the connection can be used. Returns false if the server is known to have
-    /// closed it.
+    /// Returns whether the connection can be used. The result is false if the server is known to
+    /// have closed the connection.
     bool alive() const;
 
     /// Sends the request and waits for its reply; see node::call(). Throws if the request cannot be
@@ -45,20 +45,21 @@ public:
     /// Returns whether the reply came over this connection.
     bool gave(const reply& said) const { return said.clock == server_clock_; }
 
-    /// Makes the present wait for a reply fail with `why`. After this call, the connection ignores
+    /// Makes the running wait for a reply fail with `why`. After this call, the connection ignores
     /// all replies.
     void condemn(const net::failure& why) {
         condemned_ = why;
         hang_up();
     }
 
-    /// Returns whether the present call waits for the confirmation of its request by replicas.
+    /// Returns whether the present call waits until replicas have confirmed its request.
     bool waits_for_replicas() const { return wants_confirmation_; }
 
-    /// Sends the request without waiting for its reply. The next ask() or collect() that reads the
-    /// reply calls `resume`, which keeps the request alive. If the connection ends first, `resume`
-    /// is posted. If `with_text` is set when `resume` is called, the server does not know the
-    /// script, and the caller must send the request again with the script's text.
+    /// Sends the request without waiting for its reply. When a later ask() or collect() reads the
+    /// reply, it calls the request's `resume`, which keeps the request alive. If the connection
+    /// ends first, `resume` is posted instead. If `with_text` is set when `resume` is called, the
+    /// server does not know the script. The caller must then send the request again, with the text
+    /// of the script.
     void send_off(runtime::inline_call& caller, request&);
     bool owes() const { return !owed_.empty(); }
     std::optional<time_point> owed_since() const {
@@ -105,17 +106,18 @@ private:
     runtime::answer_wait& wait_;
     answer_reader reader_;
     std::deque<pending_reply> owed_; // requests without a reply, in the order of sending
-    // Replies that were read, but not yet passed to their requests, which are the first ones in
-    // `owed_`.
+    // Replies that were read, but not yet passed to their requests. These requests are the first
+    // ones in `owed_`.
     std::vector<reply> early_;
     reply* answer_ = nullptr;
-    // True if the command WAIT (for replicas) follows the present request. `answer_` is then the
-    // reply to WAIT, and `unconfirmed_` has the reply to the request.
+    // True if a WAIT command (for replicas) follows the request of the running call. `answer_` is
+    // then the reply to WAIT, and `unconfirmed_` has the reply to the request.
     bool wants_confirmation_ = false;
     std::vector<reply> unconfirmed_;
     std::exception_ptr failed_;
     bool broken_ = false;
-    // Why replies are ignored. Used only inside the client's monitor, unlike `broken_`.
+    // Set if replies must be ignored: the reason for this. Used only inside the client's monitor,
+    // unlike `broken_`.
     std::optional<net::failure> condemned_;
     std::string outbox_;
     std::string sealed_;
@@ -123,8 +125,8 @@ private:
 };
 
 /// Pool of connections for blocking calls to one server. A call borrows a connection and uses it
-/// alone. If none is free, the call does not wait, but uses the shared connection. The pool opens
-/// connections in the background when calls need them, and closes idle connections.
+/// alone. If no connection is free, the call does not wait, but uses the shared connection. The
+/// pool opens connections in the background when calls need them, and closes idle connections.
 class blocking_connections : public std::enable_shared_from_this<blocking_connections> {
 public:
     explicit blocking_connections(std::shared_ptr<node_context>);
@@ -149,8 +151,8 @@ public:
         blocking_connection* const lent_;
     };
 
-    /// Waits in the background for replies that have not arrived yet. Without this wait, they would
-    /// stay unread until the next call.
+    /// Waits in the background for replies that have not arrived yet. Without this wait, such
+    /// replies would stay unread until the next call.
     void collect_soon();
 
     /// Closes each connection as soon as no call uses it. Running calls still get their replies.
@@ -159,25 +161,25 @@ public:
     /// Ends all connections at once, and the calls on them.
     void move(const net::failure& why);
 
-    /// Ends each connection on which a reply has been missing since `since` or longer, and the call
-    /// on it. Returns whether any connection was ended. Does not end connections that wait for
-    /// replicas, whose replies may take long.
+    /// Ends each connection that has waited for a reply since the time `since` or longer. The calls
+    /// on these connections fail. Returns whether any connection was ended. Does not end
+    /// connections that wait for replicas, because this wait may be long.
     bool cut_silent(time_point since, const net::failure& why);
 
-    /// Ends the connections that may lead to another server than the command connection, and the
-    /// calls on them.
+    /// Ends each connection whose server may not be the server of the command connection. The calls
+    /// on these connections fail.
     void follow(const server_in_use&, const net::failure& why);
 
     /// Ends the connection over which this reply came, and the call on it. Does nothing if the
-    /// reply came over another kind of connection.
+    /// reply did not come over a connection of this pool.
     void distrust(const reply&);
 
     /// Ends all calls and closes all connections.
     void close();
 
 private:
-    /// The pool opens a connection only after this number of calls found none free. So a program
-    /// that locks only once or twice opens no second connection.
+    /// The pool opens a connection only after this number of calls found no free connection. So a
+    /// program that locks only once or twice opens no second connection.
     static constexpr unsigned demands_min = 4;
     static constexpr duration idle_max = std::chrono::seconds{10};
     /// Time between two checks for missing replies.

@@ -25,9 +25,9 @@ std::optional<time_point> later_of(std::optional<time_point> one, std::optional<
 
 } // namespace
 
-// Compares the id of the data's history (replication id), and not only the id of the process
-// (run_id): a primary that was demoted and promoted again keeps its run_id, but may have another
-// server's data now.
+// Compares the replication id, which identifies the history of the data. The run_id, which
+// identifies the process, is not enough: a primary that was demoted and promoted again keeps its
+// run_id, but may have another server's data now.
 server_identity_tracker::handshake_result server_identity_tracker::meet(const server_hello& told,
                                                                         time_point now) {
     const bool same = !told.replication_id.empty() && told.replication_id == replication_id_;
@@ -96,10 +96,10 @@ void command_connection::enqueue(request& asked) {
     connection_.talk();
 }
 
-/// Returns until when the request may wait for a connection: until the deadline in its arguments,
-/// which may be later than the deadline of the call. If the last attempt to connect has failed, the
-/// deadline of the call counts, too. There is no limit while a connection is open, because the
-/// request is then sent soon.
+/// Returns the time until which the request may wait for a connection. This is the deadline in the
+/// request's arguments. After a failed attempt to connect, the deadline of the call counts, too,
+/// and the earlier one is returned. While a connection is open, there is no limit, because the
+/// request will be sent soon.
 time_point command_connection::send_until(const request& asked) const {
     if (connection_.connected())
         return time_point::max();
@@ -244,14 +244,15 @@ void command_connection::confirmation_given(const reply& said) {
         pipeline_.forget(*one);
         note_confirmation(one->answer, said);
     }
-    // Store all results before a caller is resumed, because the caller may change anything.
+    // Store all results before the first caller is resumed, because a resumed caller may change
+    // this object.
     for (request* const one : all)
         resume(*one);
 }
 
-/// Leaves the server if it has become a replica. Without this, the connection would stay at the
-/// replica, which refuses every request. For the next connection, the host name or the proxy may
-/// lead to the new primary.
+/// Leaves the server if it has become a replica. Otherwise the client would stay connected to the
+/// replica, which refuses every request. A new connection may reach the new primary, through the
+/// host name or a proxy.
 void command_connection::judge(const reply& answer, question what) {
     const bool refused = answer.type == reply::kind::error && tells_of_demotion(answer.text);
     const bool demoted = what == question::role && is_replica(answer);
@@ -269,8 +270,9 @@ void command_connection::resume(request& done) {
     try {
         std::move(waiter)();
     } catch (...) {
-        // The user's completion handler has thrown an exception. As usual in Asio, the function
-        // that runs the executor throws it. It must not end the coroutine that called the handler.
+        // The user's completion handler has thrown an exception, which must not end the coroutine
+        // that called the handler. So throw the exception again in the function that runs the
+        // executor, as usual in Asio.
         auto throw_again = [bug = std::current_exception()] { std::rethrow_exception(bug); };
         asio::post(context_->home.executor, std::move(throw_again));
     }
@@ -280,7 +282,8 @@ void command_connection::end(const std::vector<request*>& all, const net::failur
     const auto shared = std::make_shared<const net::failure>(why);
     for (request* const one : all)
         one->failed = shared;
-    // Store all results before a caller is resumed, because the caller may change anything.
+    // Store all results before the first caller is resumed, because a resumed caller may change
+    // this object.
     for (request* const one : all)
         resume(*one);
 }
@@ -327,7 +330,8 @@ void command_connection::limit_reached(time_point now) {
         connection_.cut(unanswered(timeout_));
     else if (!owed_since && connection_.connected() && idle_until() <= now)
         idle();
-    // Store all results before a caller is resumed, because the caller may change anything.
+    // Store all results before the first caller is resumed, because a resumed caller may change
+    // this object.
     for (request* const one : late)
         resume(*one);
 }

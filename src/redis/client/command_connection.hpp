@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared connections for the requests to one server (`command_connection`, `command_connections`),
-// and the class that notices when a connection leads to another server than before
+// and the class that notices when a new connection has another server than the old one
 // (`server_identity_tracker`).
 #pragma once
 
@@ -21,18 +21,19 @@
 
 namespace holdfast::redis {
 
-/// Identity of the server that a connection leads to. Each handshake updates it.
+/// Identity of the server at the other end of a connection. Each handshake updates it.
 class server_identity_tracker {
 public:
     /// Result of a handshake. `first`: no server was known before. `same`: the server is the same
-    /// as before. `other_or_unknown`: it is, or may be, another server.
+    /// as before. `other_or_unknown`: the server is another one than before, or may be another one.
     enum class handshake_result { first, same, other_or_unknown };
     handshake_result meet(const server_hello&, time_point now);
 
     /// Returns the server that the connection leads to.
     server_in_use server() const { return {run_id_, may_be_another_}; }
 
-    /// Records that the connection was lost. From now on, the server may restart unnoticed.
+    /// Records that the connection was lost. Until the next connection, the server may restart
+    /// unnoticed.
     void lost(time_point now);
 
     server_identity identity() const { return {run_id_, forgets_before_}; }
@@ -43,8 +44,8 @@ private:
     std::string run_id_;
     std::string replication_id_;
     std::optional<time_point> forgets_before_;
-    // Value of `forgets_before_` before the connection was lost. It is restored if the next
-    // connection leads to the same server process.
+    // Copy of `forgets_before_` from the time before the connection was lost. It is restored if the
+    // next connection reaches the same server process.
     std::optional<time_point> before_loss_;
 };
 
@@ -73,14 +74,14 @@ class command_connection final : public std::enable_shared_from_this<command_con
                                  private channel_handler {
 public:
     /// Creates the connection. `replicas` is the number of replicas that must confirm each request
-    /// on it; it may be 0.
+    /// on this connection; it may be 0.
     command_connection(std::shared_ptr<node_context>, purpose, std::uint8_t replicas = 0);
 
     /// Runs a script; see node::call().
     asio::awaitable<reply> ask(const script&, request::names_list keys,
                                request::arguments_list arguments, const call_options&);
 
-    /// Opens the connection now if it is not open, even without a request.
+    /// Opens the connection now if it is not open, even if there is no request to send.
     void stay_connected();
 
     /// Returns whether a request has timed out on this connection, and no reply has come since
@@ -89,7 +90,7 @@ public:
         return connection_.connected() && (stuck_ || pipeline_.owes_what_was_given_up());
     }
 
-    /// Returns whether a reply is still missing on the present connection.
+    /// Returns whether a reply is still missing on the open connection.
     bool owes() const { return connection_.connected() && pipeline_.owed_since().has_value(); }
 
     /// Returns whether the reply came over this connection.
@@ -104,36 +105,35 @@ public:
     /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
-    /// connection was ended. Does not end a connection that waits for replicas, whose confirmation
-    /// may take long.
+    /// Ends the connection if it has waited for a reply since the time `since` or longer. Returns
+    /// whether the connection was ended. Does not end a connection that waits for replicas, because
+    /// this wait may be long.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING or ROLE to test the connection.
     void ask_if_there();
 
-    /// Ends the connection, or the attempt to connect, if it may lead to another server than the
-    /// given one.
+    /// Ends the connection, or the attempt to connect, if the server may not be the given server.
     void follow(const server_in_use&, const net::failure& why);
 
     bool is_connected() const { return connection_.connected(); }
 
-    /// Fails all waiting requests with `errc::closed`. Resumes their callers after this call has
-    /// returned.
+    /// Fails all waiting requests with `errc::closed`. The callers of the requests are resumed
+    /// after this function has returned.
     void close();
 
-    /// Fails all requests, because the server is not used any more: requests that were sent with
-    /// outcome_unknown, others with unreachable.
+    /// Fails all requests, because the server is not used any more. Requests that were sent fail
+    /// with outcome_unknown. The other requests fail with unreachable.
     void retire(const std::string& why);
 
 private:
-    /// Maximum size of one write, in bytes. Other requests stay in the queue, where they can still
-    /// be withdrawn.
+    /// Maximum size of one write, in bytes. Requests beyond this size stay in the queue, where they
+    /// can still be withdrawn.
     static constexpr std::size_t batch_bytes_max = 256 * 1024;
 
-    /// Longest time without a received byte before the connection is tested, to find a server that
-    /// vanished without notice. Usually it is tested earlier: after a third of the default lease
-    /// time, or after `command_timeout` if this is longer.
+    /// Longest time without a received byte before the connection is tested. The test finds a
+    /// server that vanished without notice. Usually the test comes earlier: after a third of the
+    /// default lease time, or after `command_timeout` if this is longer.
     static constexpr duration idle_max = std::chrono::minutes{1};
 
     using question = pipeline::question;
@@ -190,11 +190,11 @@ private:
     net::deadline_timer deadline_timer_;
 };
 
-/// Shared connections for requests to one server: the command connection, and a connection for each
-/// number of replicas that must confirm. Each of them can have a spare connection. New requests go
-/// to the spare connection while a timed-out request has no reply, because the first connection may
-/// be dead. The class `liveness` ends a dead connection only after a while, because the server may
-/// only be slow.
+/// Shared connections for requests to one server: the command connection, and one connection for
+/// each required number of confirming replicas. Each of them can have a spare connection. While a
+/// timed-out request has no reply, new requests use the spare connection, because the first
+/// connection may be dead. The class `liveness` ends a dead connection only after a while, because
+/// the server may only be slow.
 class command_connections {
 public:
     explicit command_connections(std::shared_ptr<node_context>);
@@ -214,15 +214,15 @@ public:
     void cut(const net::failure& why);
     void move(const net::failure& why); ///< ends all connections, and opens new ones at once
 
-    /// Ends the connections on which a reply has been missing since `since` or longer. Returns
+    /// Ends each connection that has waited for a reply since the time `since` or longer. Returns
     /// whether any connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Tests each connection with a PING or ROLE.
     void ask_if_there();
 
-    /// Ends the connections that may lead to another server than the command connection, and opens
-    /// new ones at once.
+    /// Replaces each connection whose server may not be the server of the command connection. The
+    /// new connections are opened at once.
     void follow(const server_in_use&, const net::failure& why);
 
     /// Ends the connection over which this reply came, if it is one of these connections.

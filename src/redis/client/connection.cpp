@@ -52,9 +52,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Returns whether the error only means that the server forbids or does not know this command, so
-/// that the connection is still useful. After another error, such as LOADING or a missing password,
-/// requests about locks would fail, too.
+/// Returns whether the server only forbids or does not know this command. The connection can then
+/// be used without the command. Any other error, such as LOADING or a missing password, would also
+/// fail requests about locks.
 bool can_do_without(const reply& answer) {
     return classify(answer.text) == store_errc::no_permission ||
            answer.text.starts_with("ERR unknown") || answer.text.starts_with("ERR Unknown");
@@ -84,7 +84,7 @@ std::optional<std::chrono::seconds> uptime_in(std::string_view info) {
 }
 
 /// Returns a URL for messages, for example `redis+cluster://host:port`. If the address is unknown,
-/// it contains the words HOST:PORT.
+/// the URL contains the words HOST:PORT instead.
 std::string url_of(std::string_view what, const options& how) {
     const bool is_known = how.unix_socket.empty() && !how.sentinel && !how.cluster;
     const std::string where = is_known ? net::address_of({}, how.host, how.port) : "HOST:PORT";
@@ -205,8 +205,8 @@ void handshake::judge(const reply& answer) {
     else if (must || !can_do_without(answer))
         throw net::failure{classify(answer.text),
                            std::string{awaited()} + ": " + answer.text + hint_at(asked, answer)};
-    // Report the replica only after the reply to INFO: if INFO shows a cluster node, another error
-    // is reported.
+    // Report that the server is a replica only after the reply to INFO. If INFO shows that the
+    // server is a cluster node, the error for a cluster node is reported instead.
     if (asked == step::ask_identity && is_at_replica_)
         throw net::failure{store_errc::read_only, "ROLE: it is a replica, which grants no locks"};
     ++answered_;
@@ -250,14 +250,14 @@ void handshake::judge_answer(step asked, const reply& answer) {
 namespace {
 
 /// Returns whether only a cluster node sends this error: the request was about a slot of another
-/// node, or about several slots.
+/// node, or about keys in several slots.
 bool is_about_slots(std::string_view error) {
     return error.starts_with("MOVED ") || error.starts_with("ASK ") ||
            error.starts_with("CROSSSLOT ");
 }
 
-/// Returns whether the server does not know EVALSHA. It is then probably a Sentinel: EVALSHA is the
-/// first command that a Sentinel rejects.
+/// Returns whether the error means that the server does not know EVALSHA. Such a server is probably
+/// a Sentinel: EVALSHA is the first command that a Sentinel rejects.
 bool knows_no_scripts(std::string_view error) {
     return error.starts_with("ERR unknown command") && error.find("EVALSHA") != error.npos;
 }
@@ -368,7 +368,8 @@ void reconnecting_connection::talk() {
 }
 
 asio::awaitable<void> reconnecting_connection::keep_connected(std::shared_ptr<void>) {
-    // Wait until talk() has returned: only then does its caller wait for the result.
+    // Continue only after talk() has returned, because the caller of talk() begins to wait for the
+    // result after that.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && channel_handler_.wants_to_talk()) {
         if (home_.time.now() < not_before_) {
@@ -449,8 +450,8 @@ void reconnecting_connection::conversation_ended(const net::failure& why) {
     if (closed_)
         return;
     if (!std::exchange(moves_, false)) {
-        // Some servers accept a connection and close it at once. The backoff must grow then, too.
-        // So it is reset only after a longer connection.
+        // Reset the backoff only after a connection that lasted for a while. Some servers accept a
+        // connection and close it at once; the backoff must grow then, too.
         if (home_.time.now() - connected_since_ > context_.how.backoff_max)
             backoff_.reset();
         pause();
@@ -522,8 +523,8 @@ asio::awaitable<void> send(connection& line) {
         co_await line.send_rest();
 }
 
-/// Returns whether the server refused the password only because it has no password. The client can
-/// then continue without a login.
+/// Returns whether the server refused the login only because the server has no password. The client
+/// can then continue without a login.
 bool is_unwanted(const reply& refusal) {
     return refusal.text.find("without any password") != std::string::npos ||
            refusal.text.find("no password is set") != std::string::npos;

@@ -35,8 +35,8 @@ public:
     /// Returns the next reply that receive() has read, or null.
     reply* next() { return is_cut() ? nullptr : reader_.next(); }
 
-    /// Waits for the next reply, without a timeout. Call it only before a pipeline uses the
-    /// connection.
+    /// Waits for the next reply, without a timeout. Call this function only while no pipeline uses
+    /// the connection yet.
     asio::awaitable<reply> answer();
 
     struct parts : byte_stream::parts {
@@ -45,8 +45,8 @@ public:
     parts take_apart() { return {byte_stream::take_apart(), server_clock_}; }
 
     /// Returns the estimate of the server's clock. Code that reads the server's time in a reply may
-    /// improve the estimate. Each connection has its own estimate, because the next connection may
-    /// lead to another server.
+    /// improve the estimate. Each connection has its own estimate, because each connection may have
+    /// another server.
     const std::shared_ptr<runtime::remote_clock>& server_clock() const { return server_clock_; }
 
     void cut(net::failure why) override;
@@ -57,16 +57,16 @@ private:
     std::string end_in_words(error_code) const override;
 
     error_code deaf_; // why writing failed
-    // Time limit for reading the server's last replies after a failed write.
+    // Time limit, after a failed write, for reading the last replies that the server sent.
     std::optional<net::time_limit> last_words_;
     const std::shared_ptr<runtime::remote_clock> server_clock_ =
         std::make_shared<runtime::remote_clock>();
     answer_reader reader_;
 };
 
-/// Purpose of a connection. `commands`: the command connection; no other asks for the replication
-/// id. `more_commands`: an additional connection for requests; its loss is not reported to the
-/// user's observer. `listening`: the subscriber connection.
+/// Purpose of a connection. `commands`: the command connection. `more_commands`: an additional
+/// connection for requests; its loss is not reported to the user's observer. `listening`: the
+/// subscriber connection.
 enum class purpose { commands, more_commands, listening };
 
 /// Returns the client name for CLIENT SETNAME: printable characters without spaces, at most 128.
@@ -123,27 +123,28 @@ private:
 };
 
 // Error messages for a URL that names one server, although a Sentinel or a cluster node replies
-// there. They contain the URL to use.
+// there. Each message contains the URL to use instead.
 
-/// Returns advice for a user whose URL leads to a cluster node. It contains the URL of the cluster.
+/// Returns advice for a user whose URL names a cluster node as if it were a single server. The
+/// advice contains the URL of the cluster.
 std::string advice_at_cluster_node(const options&);
 
-/// Returns the failure for an error that only a cluster node or a Sentinel sends. Returns null for
-/// any other reply, or if the options name a cluster.
+/// If the reply is an error that only a cluster node or a Sentinel sends, returns the failure to
+/// report. Returns null for any other reply, or if the options name a cluster.
 std::shared_ptr<const net::failure> misdirection(const node_context&, const reply& answer);
 
 /// Returns whether this reply to ROLE comes from a Sentinel.
 bool is_sentinel(const reply& role);
 
-/// Returns advice with the URL of a Sentinel service. `role` is the reply to ROLE, which lists the
-/// services; the URL names the first one.
+/// Returns advice with the URL of a Sentinel service. `role` is the Sentinel's reply to ROLE, which
+/// lists the services. The URL names the first service.
 std::string advice_at_sentinel(const options&, const reply* role = nullptr);
 
 /// Opens a connection and does the handshake, within `connect_timeout`. Never throws.
 ///
 /// On success, returns nothing, stores the facts about the server in `told`, and gives the
-/// connection an estimate of the server's clock. On failure, returns the reason; the connection is
-/// closed, and no request about a lock was sent.
+/// connection an estimate of the server's clock. On failure, returns the reason. The connection is
+/// then closed, and no request about a lock was sent.
 asio::awaitable<std::optional<net::failure>> establish(node_context&, purpose, connection&,
                                                        server_hello& told);
 
@@ -155,11 +156,11 @@ public:
     /// Returns whether a connection is needed.
     virtual bool wants_to_talk() const = 0;
 
-    /// Appends the requests to send. Called when the connection can send more.
+    /// Appends the requests to send. The connection calls this function when it can send more.
     virtual void speak(std::string& out) = 0;
 
-    /// Processes the next reply, and may move its content out. Throws `failure` if the reply is not
-    /// valid; the connection then ends.
+    /// Processes the next reply, and may move the content out of it. Throws `failure` if the reply
+    /// is not valid; the connection then ends.
     virtual void hear(reply&, time_point received_at) = 0;
 
     virtual void connected(const server_hello&) = 0;
@@ -192,17 +193,17 @@ public:
     /// Ends the connection. Opens a new one if the channel handler still needs it.
     void cut(net::failure why);
 
-    /// Ends the connection, because the server's name has a new address, and opens a new one at
-    /// once. Unsent requests wait for the new connection.
+    /// Ends the connection and opens a new one at once, because the server's name has a new
+    /// address. Unsent requests wait for the new connection.
     void move(net::failure why);
 
-    /// Ends the connection and its coroutines. The coroutines end soon after this call, and do not
+    /// Ends the connection and its coroutines. The coroutines end soon after this call. They do not
     /// use the clock any more.
     void close();
 
 private:
-    /// Longest pause between two attempts to connect while this client holds a lock. It is short,
-    /// because the holder must learn soon whether the server has lost its lock.
+    /// Longest pause between two attempts to connect while this client holds a lock. The pause is
+    /// short, because the holder must learn soon whether the server has lost the lock.
     static constexpr duration pause_max_while_holding{250};
 
     using shared_connection = std::shared_ptr<connection>;
@@ -236,10 +237,10 @@ private:
     bool closed_ = false;
 };
 
-/// Reports that a reply has been missing on a connection for a quarter of `command_timeout`, and
-/// repeats the report until the reply comes. After a report, the client asks Sentinels or cluster
-/// nodes for a new primary, and `liveness` checks the connection. A report proves nothing: the
-/// server may only be slow.
+/// Detects late replies. Reports a reply that has been missing on a connection for a quarter of
+/// `command_timeout`, and repeats the report until the reply comes. After a report, the client asks
+/// Sentinels or cluster nodes for a new primary, and `liveness` checks the connection. A report
+/// proves nothing: the server may only be slow.
 class hang_detector {
 public:
     explicit hang_detector(const node_context& of)
@@ -283,14 +284,14 @@ struct login {
         : who{std::move(c)}
         , may_be_refused{refusable} {}
     credentials who;
-    /// True if the user and password belong to other servers. If this server refuses them, the
-    /// client asks without a login.
+    /// True if the user and the password are meant for other servers. If this server refuses them,
+    /// the client asks its questions without a login.
     bool may_be_refused;
 };
 
-/// Connects and logs in. Continues without a login if the server has no password. Returns the
-/// server's error if it refused the login and `may_be_refused` is set; otherwise returns an empty
-/// text. Throws `failure` if the login is not complete at `limit`.
+/// Connects and logs in. Continues without a login if the server has no password. If the server
+/// refuses the login and `may_be_refused` is set, returns the server's error. Otherwise returns an
+/// empty text. Throws `failure` if the login is not complete at `limit`.
 asio::awaitable<std::string> greet(const node_context&, connection&,
                                    std::shared_ptr<const destination>, login, time_point limit);
 

@@ -41,12 +41,13 @@ constexpr std::array by_beginning{
     meaning{"hash value is not an integer", store_errc::wrong_type},
 };
 
-/// Text in the error of a script without declared keys. A cluster does not go down while a script
-/// runs, so the first command of the script was refused. So the script has changed nothing.
+/// Part of the error of a script without declared keys that ran while the cluster was down. The
+/// script has changed nothing: a cluster does not go down during a script, so the script's first
+/// command was refused.
 constexpr std::string_view down_in_script = " while the cluster is down";
 
-/// Error texts for a key that this node does not serve: from versions up to 7.0, from version 8.0,
-/// and for a slot without a server.
+/// Texts in errors about a key that this node does not serve. The first is from versions up to 7.0,
+/// and the second from version 8.0. The third is about a slot that no server has.
 constexpr std::array absence{
     std::string_view{"attempted to access a non local key"},
     std::string_view{"because undeclared keys were accessed during rehashing"},
@@ -137,7 +138,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Returns an ACL permission for each command that the Lua text passes to the function `call`.
+/// Returns one ACL permission for each command that the Lua text passes to the function `call`.
 std::string rights_for(std::string_view lua, std::string_view call) {
     std::string all;
     for (auto at = lua.find(call); at != lua.npos; at = lua.find(call)) {
@@ -159,8 +160,8 @@ std::string rights_handed_on(std::string_view lua) {
     return all;
 }
 
-/// Returns the permissions that a script may lack. An error without a line number means that the
-/// script called the command with `pcall`, and returned its error.
+/// Returns the permissions that a script may lack. If the error has no line number, the script
+/// called the command with `pcall` and returned its error.
 std::string right_for_script(std::string_view error, const script& what) {
     if (const std::size_t line = line_named_in(error)) {
         const std::string there = rights_for(line_of(what.text, line), "call('");

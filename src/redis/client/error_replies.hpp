@@ -23,7 +23,8 @@ store_errc classify(std::string_view error);
 bool asks_for_script(std::string_view error);
 
 /// Returns whether the error means that the server is no longer a primary. The client must then
-/// find the new primary. The request was not executed, except after UNBLOCKED; see was_unblocked().
+/// find the new primary. The request was not executed, unless was_unblocked() is true for the
+/// error.
 bool tells_of_demotion(std::string_view error);
 
 /// Returns whether a script failed because of an undeclared key that this cluster node does not
@@ -34,9 +35,9 @@ bool tells_of_absence(std::string_view error);
 /// before the WAIT was executed.
 bool was_unblocked(std::string_view error);
 
-// Functions that find the ACL permissions which a script lacks, even if the error reply does not
-// name them. Redis 7.0 names neither the refused command, nor its key or channel. Later versions
-// name the command.
+// Functions that find the ACL permissions which a script lacks. The error reply often does not name
+// them: Redis 7.0 names neither the refused command, nor its key or channel. Later versions name
+// the command.
 
 /// Returns the permissions to grant, in the syntax of ACL SETUSER: `+hset`, `~name`, `&channel`.
 /// Returns all permissions that may be missing. The result is empty if the error is not about

@@ -12,7 +12,7 @@ namespace holdfast::redis {
 namespace {
 
 /// Returns the deadline in microseconds of the server's clock. Returns 0 if there is no estimate of
-/// that clock; the server then checks no deadline.
+/// that clock. The server then does not check the deadline.
 std::int64_t on_server(server_deadline deadline, const runtime::remote_clock& clock) {
     const auto moment = clock.no_later_than(deadline.at);
     return moment ? moment->count() : 0;
@@ -102,7 +102,7 @@ void pipeline::ask(request& asked, time_point now, duration timeout, time_point 
 }
 
 void pipeline::add_hurried(request& asked) {
-    // Search from the end, because a new request nearly always belongs there.
+    // Search from the end, because a new request nearly always belongs at the end.
     auto place = hurried_.end();
     while (place != hurried_.begin() && std::prev(place)->deadline > asked.deadline)
         --place;

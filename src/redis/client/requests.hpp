@@ -25,7 +25,7 @@
 
 namespace holdfast::redis {
 
-/// Marks a request as a plain command, not a script. `keys` then has all words of the command.
+/// True: the request is a plain command and not a script. `keys` then has all words of the command.
 inline constexpr script plain_command{};
 
 /// Appends a WAIT command, which asks how many replicas have the last write of this connection.
@@ -37,8 +37,8 @@ void require_confirmation(const reply& answer);
 /// Stores the result of a WAIT in `of`, which is the reply to the request before the WAIT.
 void note_confirmation(reply& of, const reply& answer);
 
-/// Returns the deadline that the arguments contain. If there is none, returns a deadline at
-/// `time_point::max()`.
+/// Returns the deadline that the arguments contain. If the arguments contain no deadline, returns
+/// one at `time_point::max()`.
 server_deadline deadline_in(std::span<const argument>);
 
 /// One call of a script, from its start to its reply. The object is in the frame of the coroutine
@@ -54,11 +54,13 @@ struct request {
         , options{how} {}
     request(const request&) = delete;
 
-    /// Appends the bytes of the request: EVALSHA, EVAL, or the words of a plain command. With
-    /// `options.asking`, ASKING comes first, so the first reply belongs to ASKING.
+    /// Appends the bytes of the request: EVALSHA, EVAL, or the words of a plain command. If
+    /// `options.asking` is set, the command ASKING comes first; the first reply then belongs to
+    /// ASKING.
     void compose(composer, const runtime::remote_clock&) const;
 
-    /// Returns the reply, or throws the failure. Call it after the waiting caller was resumed.
+    /// Returns the reply, or throws the failure. Call this function after the waiting caller was
+    /// resumed.
     reply take_answer();
 
     const script& what;
@@ -68,7 +70,8 @@ struct request {
     /// True: send EVAL instead of EVALSHA, because the server does not know the script.
     bool with_text = false;
 
-    /// State of the request, used only by the pipeline. `apart`: the request is in no queue.
+    /// State of the request, used only by the pipeline. The state `apart` means that the request is
+    /// in no queue.
     enum class stage { apart, queued, in_flight, unconfirmed };
     stage standing = stage::apart;
     boost::intrusive::list_member_hook<> by_stage;
@@ -111,47 +114,51 @@ public:
     pipeline() = default;
     pipeline(const pipeline&) = delete;
 
-    /// Queues a request. It waits for its reply for at most `timeout`, or until its own deadline if
-    /// this is earlier. It fails if it is still queued at `send_until`. A `send_until` in the past
-    /// is ignored: the server then decides whether the request is late.
+    /// Queues a request. The request waits for its reply for at most `timeout`, or until its own
+    /// deadline if this is earlier. If the request is still unsent at `send_until`, it fails. A
+    /// `send_until` in the past is ignored: the server then decides whether the request is late.
     void ask(request&, time_point now, duration timeout, time_point send_until = time_point::max());
 
     /// Returns whether ASKING must be sent before the next request. The queue must not be empty.
     bool next_asks() const { return queued_.front().options.asking; }
 
-    /// Removes the next request from the queue and returns it, so that the caller writes it now.
-    /// Returns null if the queue is empty.
+    /// Removes the next request from the queue and returns it. The caller must write the request
+    /// now. Returns null if the queue is empty.
     request* next_to_write(time_point now);
 
-    /// Records a command that is written now. No caller waits for its reply.
+    /// Records a command that the caller writes now. No one waits for its reply.
     void write_for_nobody(question what, time_point now) {
         written_.push_back({nullptr, now, what});
         waits_ += what == question::wait;
     }
 
-    /// Returns the sent command to which the next reply belongs. Returns nothing if no reply is
-    /// expected. The caller must then call forget() or ask_again() for its request.
+    /// Returns the sent command to which the next reply belongs, or nothing if no reply is
+    /// expected. If a command is returned, the caller must call forget() or ask_again() for its
+    /// request.
     std::optional<written> answered();
 
-    /// Puts an answered request back into the queue, before all requests that were added later.
+    /// Puts a request whose reply has come back into the queue, before all requests that were added
+    /// later.
     void ask_again(request&);
 
-    /// Keeps an answered request until the reply to the WAIT of its batch has come.
+    /// Keeps a request whose reply has come, until the reply to the WAIT that follows it has come,
+    /// too.
     void await_confirmation(request&);
-    /// Returns whether a reply to WAIT is missing. Nothing may be written until it has come.
+    /// Returns whether a reply to WAIT is missing. Until this reply has come, no request may be
+    /// written.
     bool awaits_confirmation() const { return waits_ > 0; }
     /// Returns the requests that a reply to WAIT confirms. The caller must call forget() for each
     /// of them.
     std::vector<request*> confirmed();
 
-    /// Removes a request. If it was written already, its reply will be ignored.
+    /// Removes a request. If the request was written already, its reply will be ignored.
     void forget(request&);
 
     /// Removes a request that has timed out. Its reply is still expected.
     void give_up(request&);
 
-    /// Removes all written requests, whose replies are lost with the connection. Returns those with
-    /// a waiting caller.
+    /// Removes all written requests, because their replies are lost with the connection. Returns
+    /// those requests for which a caller waits.
     std::vector<request*> drop_written();
     /// Removes all requests that were not written yet, and returns them.
     std::vector<request*> drop_queued();
@@ -210,12 +217,12 @@ private:
     bool ended_ = false;
 };
 
-/// Retry loop of one call. It repeats the call, with pauses, until the right server is found or the
-/// deadline has come.
+/// Retry loop of one call. Between two attempts, it pauses. It ends when the right server is found
+/// or the deadline has come.
 class retry_loop {
 public:
-    /// Starts to measure the time of the call. Stores the resulting deadline in `answer_by` of the
-    /// call's options. The call is not repeated after the `server_deadline` in its arguments.
+    /// Starts to measure the time of the call, and stores the call's deadline in `answer_by` of the
+    /// options. The call is not repeated after the `server_deadline` in its arguments.
     retry_loop(const store_context&, std::shared_ptr<pauses>, duration command_timeout,
                call_options&, std::span<const argument>);
     retry_loop(const retry_loop&) = delete;
@@ -227,7 +234,8 @@ public:
     asio::awaitable<void> rest(const net::failure&);
 
     time_point began() const { return began_; }
-    /// Returns until when the call may send another request, or look for the right server.
+    /// Returns the time until which the call may send another request, or look for the right
+    /// server.
     time_point limit() const {
         return useful_until_ > began_ ? std::min(limit_, useful_until_) : limit_;
     }

@@ -14,9 +14,9 @@ namespace holdfast::redis {
 /// Functions that hiredis calls for each object of a reply. They must not throw, because hiredis is
 /// C code. If a function returns null, hiredis stops parsing.
 struct answer_reader::builder {
-    /// Returns the memory for the next object. Adds memory for one item at a time: if an array
-    /// announces a million items and does not contain them, they take no memory. A new item may
-    /// move the earlier items in memory, which are complete.
+    /// Returns the memory for the next object. An array gets memory for one item at a time. So an
+    /// array that announces a million items, but does not contain them, takes little memory. A new
+    /// item may move the earlier items in memory, which is safe because they are complete.
     static reply* place(const redisReadTask* task) {
         auto& reader = *static_cast<answer_reader*>(task->privdata);
         if (!task->parent)
@@ -35,7 +35,7 @@ struct answer_reader::builder {
         return &items.emplace_back();
     }
 
-    /// Returns the number of arrays around the object, which is at most `depth_max`.
+    /// Returns how many arrays are around the object. The result is at most `depth_max`.
     static std::size_t depth_of(const redisReadTask* task) {
         std::size_t depth = 0;
         while ((task = task->parent))
@@ -119,7 +119,7 @@ answer_reader::answer_reader(std::size_t reply_bytes_max, std::size_t items)
     if (!reader_)
         throw std::bad_alloc{};
     reader_->privdata = this;
-    // Keep the buffer of hiredis, which it would free after every large read.
+    // Make hiredis keep its buffer. Otherwise it would free the buffer after every large read.
     reader_->maxbuf = 1024 * 1024;
 }
 
@@ -136,9 +136,9 @@ void answer_reader::feed(std::string_view bytes) {
         give_up();
 }
 
-/// Throws if a line is too long. hiredis searches an incomplete line from its start at each call,
+/// Throws if a line is too long. At each call, hiredis searches an incomplete line from its start,
 /// so the time would grow with the square of the length. Also throws if a line ends without a
-/// carriage return, because hiredis would wait for its end.
+/// carriage return, because hiredis would continue to wait for the end of the line.
 void answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
     while (!bytes.empty()) {

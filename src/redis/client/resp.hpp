@@ -38,13 +38,14 @@ struct reply {
     std::string text; ///< content of `text`, `status` and `error`
     std::vector<reply> items;
 
-    // Times of this client's clock: when the request was composed for sending, and when its reply
-    // was read. These and all following members are set only in the outermost reply.
+    // Times by this client's clock: when the request was composed for sending, and when its reply
+    // was read. A reply may contain other replies. This member and all following members are set
+    // only in the outermost reply.
     time_point sent_at{};
     time_point received_at{};
 
-    /// True if the keys of the request are being migrated to the server that replied. Subscribers
-    /// at the old server then miss the messages of this request.
+    /// True if the server that replied is importing the slot of the request's keys. Subscribers at
+    /// the slot's old server then miss the messages of this request.
     bool moves = false;
 
     /// Number of replicas that confirmed the request (`call_options::replicas`). If the server
@@ -52,9 +53,9 @@ struct reply {
     std::int64_t confirmed = 0;
     std::string confirmation_refused{};
 
-    /// Estimate of the clock of the server that replied; each connection has its own. Code that
-    /// reads the server's time in a reply may improve the estimate. Null if the reply did not come
-    /// over a connection.
+    /// Estimate of the clock of the server that replied. Each connection has its own estimate. Code
+    /// that reads the server's time in a reply may improve the estimate. Null if the reply did not
+    /// come over a connection.
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
@@ -104,8 +105,8 @@ struct redisReader;
 namespace holdfast::redis {
 
 /// Parser of the received bytes. hiredis splits the bytes, and this class builds the replies.
-/// Throws `store_errc::protocol` if the bytes are not RESP2 or exceed a limit; the connection can
-/// then not be used any more.
+/// Throws `store_errc::protocol` if the bytes are not RESP2 or exceed a limit. The connection
+/// cannot be used any more after that.
 class answer_reader {
 public:
     /// Maximum number of items in one reply. The reply of a script has a few items for each hold.
@@ -144,7 +145,8 @@ private:
     std::size_t items_max_;
     std::size_t body_left_ = 0;  // bytes of a bulk string (and its line end) that are missing
     std::size_t line_bytes_ = 0; // length of the present line so far
-    // First bytes of the present line: as many as the head of a bulk string can have.
+    // First bytes of the present line: enough to read the line that begins a bulk string, such as
+    // `$5`.
     std::string line_begins_;
     bool line_ends_in_return_ = false; // true: the last byte so far is a carriage return
     std::size_t unanswered_bytes_ = 0; // bytes since the last complete reply
@@ -155,7 +157,7 @@ private:
     std::unique_ptr<redisReader, frees_reader> reader_;
 };
 
-/// Reads a number. Returns nothing if the text contains anything else.
+/// Reads a number. Returns nothing if the text is not only a number.
 template <typename Number>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};
@@ -166,13 +168,13 @@ std::optional<Number> number_in(std::string_view text) {
     return value;
 }
 
-/// Returns whether the client accepts this text as the host of a server that another server names.
-/// A host name has at most 253 bytes and no spaces. It must not begin with `/`, like the path of a
-/// local socket: a process that listens at such a socket would get the password.
+/// Returns whether the client accepts the text as a host that another server has named. A host name
+/// has at most 253 bytes and no spaces. It must not begin with `/`, like the path of a local
+/// socket: a process that listens at such a socket would get the password.
 bool is_host(std::string_view text);
 
-/// Returns whether the client accepts this text as a host that another server names; see is_host().
-/// Also accepts a path if `asked`, the host that replied, is a path.
+/// Returns whether the client accepts the text as a host that the server `asked` has named; see
+/// is_host(). If `asked` is the path of a socket, a path is accepted, too.
 bool is_host_beside(std::string_view text, std::string_view asked);
 
 /// Reads a port from 1 to 65535, which must consist of digits only.

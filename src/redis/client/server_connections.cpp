@@ -48,8 +48,8 @@ server_connections::server_connections(std::shared_ptr<node_context> context)
 
 namespace {
 
-/// Limits the time that WAIT may take: to `replica_timeout`, and to half of the time until
-/// `answer_by`. The other half is for the reply, which has the number of replicas that confirmed.
+/// Limits the time that WAIT may take to `replica_timeout`, and to half of the time that is left
+/// until `answer_by`. The other half is for the transfer of the reply.
 void bound_wait(call_options& options, duration replica_timeout, time_point now) {
     options.replicas_within = std::min(options.replicas_within, replica_timeout);
     if (options.answer_by != time_point::max())
@@ -147,8 +147,8 @@ void server_connections::move(const net::failure& why) {
     subscriber_->move(why);
 }
 
-/// Returns the function for `node_context::leave_server`. All connections may call it, even after
-/// this object is destroyed. The context owns it.
+/// Returns the function for `node_context::leave_server`. The context owns this function, and
+/// connections may call it even after this object is destroyed.
 std::function<void(const net::failure&)> server_connections::leaving() {
     return [&known = *context_, shared = std::weak_ptr{command_connections_},
             own = std::weak_ptr{blocking_connections_},
@@ -170,8 +170,8 @@ runtime::inline_call* server_connections::inline_call_here() const noexcept {
 
 namespace {
 
-/// Number of consecutive lookups without the server's address after which the client leaves the
-/// server; see `fixed_address`.
+/// Maximum number of consecutive lookups of the server's name that do not return the server's
+/// address. Then the client leaves the server; see `fixed_address`.
 constexpr int checks_of_a_name = 3;
 
 } // namespace
@@ -262,7 +262,7 @@ asio::awaitable<bool> liveness::answers_anew(time_point limit) {
     co_return answers;
 }
 
-/// Ends the connections on which a reply has been missing since `since` or longer. If any
+/// Ends each connection that has waited for a reply since the time `since` or longer. If any
 /// connection was ended, also tests the others.
 void liveness::cut_silent(time_point since) {
     const net::failure why{errc::outcome_unknown,

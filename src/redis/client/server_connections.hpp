@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All connections to one server (`server_connections`), and two classes that check them.
-// `same_server_guard` keeps all of them at the same server. `liveness` ends connections that have
-// died without notice.
+// All connections to one server (`server_connections`), and two classes that check these
+// connections. `same_server_guard` keeps all connections at the same server. `liveness` ends
+// connections that have died without notice.
 #pragma once
 
 #include "redis/client/connection.hpp"
@@ -52,12 +52,12 @@ public:
     bool connected() const; ///< whether the command connection is connected
 
     /// Closes all connections, because the server is not used any more. Requests that were sent
-    /// fail with outcome_unknown; other requests, and all later ones, with unreachable.
+    /// fail with outcome_unknown. Other requests, and all later ones, fail with unreachable.
     void retire(const std::string& why);
 
     /// Ends all connections at once, because `node_context::where` names another server now.
-    /// Requests that were sent fail with outcome_unknown. New connections lead to the new server.
-    /// The callbacks of all connections may call this function.
+    /// Requests that were sent fail with outcome_unknown. New connections go to the new server. The
+    /// callbacks of all connections may call this function.
     void move(const net::failure& why);
 
 private:
@@ -92,7 +92,7 @@ public:
     same_server_guard(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
                       std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    // Callbacks of the connections. `node_context` explains them, under the same names.
+    // Callbacks of the connections. The members of `node_context` with the same names explain them.
     void on_shared_connection(const server_in_use&);
     void on_other_connection(const server_hello&);
 
@@ -119,7 +119,8 @@ public:
     liveness(std::shared_ptr<node_context>, std::shared_ptr<command_connections>,
              std::shared_ptr<blocking_connections>, std::shared_ptr<subscriber>);
 
-    /// Starts a check, unless one is running. Call it if a reply on a connection is missing.
+    /// Starts a check, unless a check is running. Call this function if a reply on a connection is
+    /// missing.
     void look();
 
     void close() noexcept;

@@ -204,7 +204,8 @@ channels::expected channels::next_expected() {
     return next;
 }
 
-/// Returns whether `of` is a plain subscription whose sharded form gets the next reply.
+/// Returns whether `of` is the plain subscription to a channel, and the next reply is for the
+/// sharded subscription to the same channel.
 bool channels::is_twin_awaited(const expected& of) const {
     return form_ == telling::both && !of.sharded && !expected_.empty() &&
            expected_.front().about == of.about && expected_.front().sharded;
@@ -234,8 +235,8 @@ std::optional<net::failure> channels::refuse(const reply& error, time_point try_
         return std::nullopt; // a server that refuses a PING is alive
     channel& where = *asked.about;
     std::optional<net::failure> why;
-    // Ignore a refused UNSUBSCRIBE, which does no harm. If newer commands about the channel are
-    // pending, their replies decide.
+    // Ignore the error of an UNSUBSCRIBE, because this error does no harm. Also ignore the error if
+    // newer commands about the channel are pending, because the replies to these commands decide.
     if (asked.subscribe && (where.unanswered == 0 || is_twin_awaited(asked))) {
         why.emplace(classify(error.text),
                     "cannot listen to " + where.name + ": " +
@@ -380,8 +381,8 @@ void subscriber::connected(const server_hello& told) {
 }
 
 time_point subscriber::idle_until() const {
-    // Time without a message after which the connection is tested. It need not be shorter than
-    // `poll_bound`, because a waiter polls after `poll_bound` even without a message.
+    // Time without a message after which the connection is tested. This time need not be shorter
+    // than `poll_bound`, because a waiter polls after `poll_bound` even without a message.
     const duration longest =
         context_->in_trouble ? silence_max
                              : std::max(context_->how.command_timeout, context_->home.poll_bound);

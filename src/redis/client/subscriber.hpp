@@ -23,7 +23,7 @@ namespace holdfast::redis {
 
 struct channel;
 
-/// Listener of one channel. Its creator keeps it alive as long as it is in the table.
+/// Listener of one channel. Its creator keeps it alive while it is in the table of channels.
 struct listener {
     explicit listener(alarm& w)
         : wake{w} {}
@@ -49,13 +49,14 @@ struct channel {
     bool told = false;
     bool to_be_told = false; ///< true: the channel is in `channels::to_be_told_`
     bool refused = false;    ///< true: the server refused or ended the subscription
-    /// True if the server refused the plain subscription, but has not replied to the sharded one
-    /// yet.
+    /// True if the server refused the plain subscription, but has not replied to the sharded
+    /// subscription yet.
     bool halved = false;
     /// True if a message may have been missed. The next confirmation then wakes the listeners.
     bool missed = false;
     unsigned unanswered = 0; ///< number of commands about this channel without a reply
-    /// When to end a subscription without listeners, or to retry after a refusal.
+    /// Time at which a subscription without listeners must end, or at which a refused subscription
+    /// must be tried again.
     std::optional<due_map::iterator> due;
 };
 
@@ -64,11 +65,12 @@ struct channel {
 /// replies.
 class channels {
 public:
-    /// Adds a listener. It may miss messages until the subscription is confirmed. `late`: it may
-    /// have missed a message already, so the confirmation wakes it.
+    /// Adds a listener. The listener may miss messages until the subscription is confirmed. `late`:
+    /// the listener may have missed a message already, so the confirmation wakes it.
     void add(listener&, std::string name, bool late = false);
-    /// Removes a listener. After the last listener of a channel, the subscription is kept until
-    /// `until` for the next listener. Without `until`, it ends now.
+    /// Removes a listener. If it was the channel's last listener, the subscription stays until the
+    /// time `until`, so that a new listener can use it. If `until` is empty, the subscription ends
+    /// now.
     void remove(listener&, std::optional<time_point> until);
 
     bool any_wanted() const { return wanted_ > 0; }
@@ -79,8 +81,8 @@ public:
     bool given_up(const channel&) const;
 
     /// Subscribes to all wanted channels again, because a new connection has no subscriptions.
-    /// `form` selects plain subscriptions, sharded ones, or both. With `both`, a channel is
-    /// confirmed when both of its subscriptions are.
+    /// `form` selects plain subscriptions, sharded subscriptions, or both. With `both`, a channel
+    /// is confirmed when both of its subscriptions are confirmed.
     void connected(telling form = telling::plain);
     /// Marks all channels as not subscribed. Forgets the channels that have no listeners.
     void disconnected();
@@ -92,9 +94,10 @@ public:
     void compose(std::string& out, time_point now);
     void ping() { ping_is_due_ = true; }
 
-    /// Processes a message or a reply. If the server refused a subscription, returns the error and
-    /// schedules the next attempt for `try_again_at`. If the server ended a subscription by itself,
-    /// also schedules the next attempt, but returns nothing. Throws `failure` for an invalid reply.
+    /// Processes a message or a reply. If the server refused a subscription, schedules the next
+    /// attempt for `try_again_at`, and returns the error. If the server ended a subscription by
+    /// itself, also schedules the next attempt, but returns nothing. Throws `failure` for an
+    /// invalid reply.
     std::optional<net::failure> hear(const reply&, time_point try_again_at);
 
     /// Returns whether the server has ended a subscription by itself since the last call of this
@@ -148,34 +151,34 @@ private:
 };
 
 /// Subscriber connection. While there are listeners, it reconnects after a loss, subscribes to all
-/// channels again, and wakes the listeners of each channel. If the server sends nothing for a
-/// while, it sends a PING, to find out whether the server has vanished without notice.
+/// channels again, and wakes all listeners. If the server sends nothing for a while, the client
+/// sends a PING, to find out whether the server has vanished without notice.
 class subscriber final : public std::enable_shared_from_this<subscriber>, private channel_handler {
 public:
     explicit subscriber(std::shared_ptr<node_context>);
 
     /// Subscribes to a channel; see node::hear(). The returned object may outlive this subscriber
-    /// and its node, but not the client's clock. `late`: a message may have been missed already, so
-    /// the confirmation wakes the listener.
+    /// and its node, but not the client's clock. `late` says that a message may have been missed
+    /// already, so the confirmation must wake the listener.
     std::unique_ptr<hearing> hear(channel_name, alarm& wake, linger = linger::usual,
                                   bool late = false);
 
     /// Returns whether the subscription is confirmed.
     bool hears(const channel_name& name) const { return channels_.heard(name.text); }
 
-    /// Ends the connection. The next connection subscribes to all channels again and wakes their
-    /// listeners.
+    /// Ends the connection. The next connection subscribes to all channels again and wakes the
+    /// listeners of all channels.
     void cut(const net::failure& why) { connection_.cut(why); }
     /// Ends the connection, and opens a new one at once.
     void move(const net::failure& why) { connection_.move(why); }
 
-    /// Opens a new connection instead of this one if the command connection has changed its server,
-    /// and this connection may still lead to the old server. A connection to a replica stays,
-    /// because a replica publishes the same messages.
+    /// Replaces this connection if the command connection has changed its server, and this
+    /// connection may still go to the old server. A connection to a replica stays, because a
+    /// replica publishes the same messages.
     void follow(const server_in_use&, const net::failure& why);
 
-    /// Ends the connection if a reply has been missing since `since` or longer. Returns whether the
-    /// connection was ended.
+    /// Ends the connection if it has waited for a reply since the time `since` or longer. Returns
+    /// whether the connection was ended.
     bool cut_silent(time_point since, const net::failure& why);
 
     /// Sends a PING if there are listeners and no reply is missing.
@@ -185,7 +188,7 @@ public:
 
 private:
     /// Time without a message after which a PING is sent if another server can take over. The PING
-    /// shows whether the present server hangs.
+    /// shows whether the server in use hangs.
     static constexpr duration silence_max = std::chrono::seconds{1};
 
     class listening;

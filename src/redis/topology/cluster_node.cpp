@@ -15,7 +15,7 @@
 
 namespace holdfast::redis {
 
-/// Connections to one server of the cluster, and the time of the last request to it.
+/// Connections to one server of the cluster, and the time of the last request to this server.
 struct cluster_node::cluster_server {
     cluster_server(const server_address& where, std::shared_ptr<node_context> known)
         : address{where}
@@ -143,8 +143,8 @@ asio::awaitable<reply> cluster_node::call(const script& what,
             told.what == redirection::kind::pause && why->code() == store_errc::try_again;
         if (hops == hops_max || (are_apart && options.divisible && keys.size() > 1))
             throw net::failure{*why};
-        // Pause before the redirection is followed: two servers may redirect to one another for a
-        // while.
+        // Pause before each retry. The first redirection is followed without a pause. Later
+        // redirections need a pause, because two servers may redirect to each other for a while.
         if (!is_sent_on || hops > 1)
             co_await trail.rest(*why);
     }
@@ -201,8 +201,8 @@ cluster_node::shared_server cluster_node::server_of(node_number which) {
         const auto here = watch.lock();
         return here ? here->map().id_at(where) : std::string{};
     };
-    // Handle the redirection later, outside the subscriber that reports it: handling may move
-    // listeners of this subscriber to another server.
+    // Handling a redirection may move listeners away from the subscriber that reports it. So handle
+    // it later, outside this subscriber.
     known->redirected = [watch, where, &home = context_->home](const std::string& words) {
         asio::post(home.executor, [watch, where, words] {
             const redirection told = read_redirection(words, where.host);
@@ -258,7 +258,7 @@ bool cluster_node::hears(const channel_name& name) const {
 }
 
 /// Subscribes a listener at the server that owns its channel's slot. If the owner is unknown, the
-/// listener stays at its present server, and a new slot map is requested.
+/// listener stays at its old server, and a new slot map is requested.
 void cluster_node::place(slot_subscription& who, bool late) {
     const node_number owner = map().owner(who.slot);
     if (closed_)
@@ -273,8 +273,9 @@ void cluster_node::place(slot_subscription& who, bool late) {
     who.settle_at(there, there->server.hear(who.channel, who.wake, who.afterwards, late));
 }
 
-/// Moves each subscription to the server that owns its slot now, if it is not there yet. Also moves
-/// subscriptions that place() did not move, because they had moved shortly before.
+/// Moves each subscription to the server that owns its slot now, unless it is at this server
+/// already. Also moves subscriptions that place() did not move because they had moved shortly
+/// before.
 void cluster_node::place_anew() {
     for (slot_subscription& each : listeners_) {
         const node_number owner = map().owner(each.slot);
@@ -308,9 +309,10 @@ void cluster_node::changed(map_watch::changes all, const std::string& told_by) {
     revalidate(all);
 }
 
-/// Returns whether the change is new, and not part of a change that was reported shortly before.
-/// When a server takes over many slots, the client gets several reports of this change: a
-/// redirection for each slot that it uses, and then the next slot map.
+/// Returns whether the change is new. A change is not new if it is part of a change that was
+/// reported shortly before. When a server takes over many slots, the client hears of this several
+/// times. Each slot that the client uses causes a redirection, and the next slot map shows the
+/// change again.
 bool cluster_node::is_news(const slot_map::change& one) {
     const std::string left = text_of(map().address(one.from)),
                       here = text_of(map().address(one.to));
@@ -323,7 +325,8 @@ bool cluster_node::is_news(const slot_map::change& one) {
 }
 
 /// Reports that the holds in slots with a new owner may be lost (`revalidate`). If a server has
-/// lost all its slots, the report is urgent, because its successor may lack the latest writes.
+/// lost all its slots, the report is urgent, because the new owner of these slots may lack the
+/// latest writes.
 void cluster_node::revalidate(map_watch::changes all) {
     const auto slots = std::make_shared<std::bitset<slot_count>>();
     bool urgent = false;

@@ -43,8 +43,8 @@ public:
         return here_ && server && at_.lock() == server;
     }
 
-    /// Returns whether the subscription may move now. If so, lengthens the pause before the next
-    /// move. Without these pauses, two servers that redirect to one another would move the
+    /// Returns whether the subscription may move now. If so, makes the pause before the next move
+    /// longer. Without these pauses, two servers that redirect to each other would move the
     /// subscription for ever.
     bool may_move(time_point now);
 
@@ -147,7 +147,8 @@ private:
     // Connections to each node, by node number. Null if the node was never used, or is no longer
     // used.
     std::vector<shared_server> servers_;
-    // The changes that were reported last: addresses of the two servers, and the time.
+    // Changes of owners that were reported lately: the addresses of the old and the new owner, and
+    // the time of the report.
     std::map<std::pair<std::string, std::string>, time_point> reported_;
     roamers listeners_;
     std::size_t calls_ = 0; // number of running calls

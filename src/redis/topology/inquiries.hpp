@@ -18,8 +18,9 @@ namespace holdfast::redis {
 using known_context = std::shared_ptr<const node_context>;
 using target = std::shared_ptr<const destination>;
 
-/// The same questions to several servers at once. Some servers may reply late or never, so
-/// settled() does not wait for all of them. Thread safety: use it only on the client's executor.
+/// Group of servers that are asked the same questions at the same time. Some servers may reply late
+/// or never, so settled() does not wait for all of them. Thread safety: use it only on the client's
+/// executor.
 class inquiries : public std::enable_shared_from_this<inquiries> {
 public:
     struct answer {
@@ -36,19 +37,19 @@ public:
     inquiries(known_context, std::function<login()> who, std::string words, std::size_t answers,
               alarm& wake);
 
-    /// Asks a server over a new connection. If its name has several addresses, asks at each
-    /// address; each counts as one server.
+    /// Asks a server over a new connection. If the server's name has several addresses, asks at
+    /// each address. Each address counts as one server.
     void ask(const server_address&, const std::optional<tls_options>&, time_point limit);
 
     /// Asks a server over a new connection to a given address.
     void ask(target, time_point limit);
 
-    /// Asks a server with the awaitable of the caller, which returns the server's reply or throws.
+    /// Asks a server by means of an awaitable, which returns the server's reply or throws.
     void ask_by(server_address, asio::awaitable<reply>);
 
-    /// How many replies are enough: `one`, or `most` (more than half of the servers). settled()
-    /// waits for all servers until enough replies have come. Then it waits for the others only
-    /// until its timeout ends.
+    /// How many replies are enough: `one`, or `most` (replies from more than half of the servers).
+    /// settled() waits until enough replies have come. After that, it waits for the other servers
+    /// only until its timeout.
     enum class enough : bool { one, most };
 
     /// Waits until one of these events:

@@ -20,7 +20,7 @@ std::string map_question() {
 }
 
 /// Returns whether a CLUSTER SLOTS reply comes from a server with sharded pub/sub (7.0 or later).
-/// Since 7.0, a node has a fourth item after its address, port and id.
+/// In replies since 7.0, a node has a fourth item after its address, port and id.
 bool tells_of_shards(const reply& slots) {
     constexpr std::size_t first_node = 2, more_than = 3;
     return std::ranges::all_of(slots.items, [](const reply& range) {
@@ -97,8 +97,8 @@ void map_poll::ask_more(time_point& next_step) {
     ask_up_to(asked_.size() + many);
 }
 
-/// Queues the known members in random order: members with an open connection first and, in an
-/// urgent round, owners of slots before replicas.
+/// Queues the known members in random order, but members with an open connection come first. In an
+/// urgent round, owners of slots come before replicas.
 void map_poll::queue_members() {
     std::vector<server_address> all = map_.member_addresses();
     shuffle(all);
@@ -181,8 +181,8 @@ void map_poll::take_in() {
         judge();
 }
 
-/// Selects the replies that count, which are those from this cluster, and queues the nodes that
-/// they name.
+/// Selects the replies that come from this cluster, because only these replies count. Queues the
+/// nodes that these replies name.
 void map_poll::judge() {
     ours_.clear();
     seeds_in_vote_.clear();
@@ -234,8 +234,8 @@ bool map_poll::is_over() const {
     const bool agreed = 2 * agreeing_ > voters();
     const std::size_t enough = is_disputed() ? many : known_.any() ? 0 : few;
     const bool asks_more = may_ask_more() && asked_.size() < enough;
-    // The first round also finds out whether all nodes have sharded pub/sub. So it waits for more
-    // replies than the map needs.
+    // The first round also finds out whether all nodes have sharded pub/sub. So the first round
+    // waits for more replies than the slot map needs.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
     return agreed && !asks_more &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
@@ -403,8 +403,8 @@ asio::awaitable<void> map_watch::rest() {
         const time_point until = is_urgent ? hurried : is_used ? unhurried : time_point::max();
         if (home.time.now() >= until)
             break;
-        // Check `is_used` again after each `period`: no event reports that a call or a hold begins
-        // to depend on the map.
+        // Check `is_used` again after each `period`, because no event reports that a call or a hold
+        // begins to depend on the map.
         co_await wake_->wait_until(std::min(until, net::later(home.time.now(), period)));
     }
 }
@@ -488,8 +488,8 @@ bool map_watch::is_start() const {
            context_->home.time.now() < net::later(known_since_, start_lasts);
 }
 
-/// Returns whether this round must not change the map yet, because only one member contradicts the
-/// map.
+/// Returns whether this round must leave the map unchanged for now, because only one member
+/// replied, and its reply contradicts the map.
 bool map_watch::contradicts_alone(const map_poll& told) {
     const time_point now = context_->home.time.now();
     if (!alone_since_)

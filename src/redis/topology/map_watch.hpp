@@ -32,10 +32,11 @@ public:
     };
     struct plan {
         bool urgent = false; ///< true: asks up to `many` nodes at once, instead of `few`
-        /// True if no member replied in the last round. This round then also asks the seeds and the
-        /// former nodes.
+        /// True if no member replied in the last round of questions. The next round then also goes
+        /// to the seeds (nodes in the options) and to the former nodes.
         bool lonely = false;
-        /// True if most seeds have not confirmed the map yet. The round then also asks all seeds.
+        /// True if most seeds (nodes in the options) have not confirmed the map yet. The round of
+        /// questions then also goes to all seeds.
         bool is_start = false;
         std::vector<server_address> seeds;
     };
@@ -44,27 +45,30 @@ public:
     ~map_poll() { round_->end(); }
     map_poll(const map_poll&) = delete;
 
-    /// Asks the nodes. Returns when the round is over, or when `closed` returns true.
+    /// Asks the nodes, and waits until the round is over or `closed` returns true.
     asio::awaitable<void> run(std::function<bool()> closed);
 
     /// Returns the slot maps of the replies that count.
     const std::vector<slot_ranges>& maps() const { return ours_; }
-    /// Returns the number of members whose replies may count. It includes members that have not
-    /// replied, until the round times out. It is never less than the size of `maps()`.
+    /// Returns the number of members whose replies may count. Until the round times out, this
+    /// number includes members that have not replied. The number is never less than the size of
+    /// `maps()`.
     std::size_t voters() const;
-    /// Returns whether the only reply that came in time contradicts the known map, while a known
-    /// owner of slots does not reply. The node that replied may be out of date, and the owner may
-    /// only be slow.
+    /// Returns whether only one reply came in time, this reply contradicts the known map, and a
+    /// known owner of slots did not reply. The node that replied may be out of date, and the owner
+    /// that did not reply may only be slow.
     bool is_lone_contradiction() const;
-    /// Returns whether all servers whose replies count have sharded pub/sub.
+    /// Returns whether all servers that replied have sharded pub/sub. Ignores replies from another
+    /// cluster.
     bool all_know_shards() const { return all_know_shards_; }
 
-    /// Returns whether the replies of more than half of the seeds (nodes in the options) count.
+    /// Returns whether more than half of the seeds (nodes in the options) have sent a reply that
+    /// comes from this cluster.
     bool is_confirmed_by_seeds() const { return 2 * seeds_in_vote_.size() > plan_.seeds.size(); }
 
     /// Returns the slot maps of seeds (nodes in the options) that belong to another cluster. The
-    /// result is empty unless more than half of all seeds belong to that cluster. If so, a new
-    /// cluster was set up at the addresses of the old one.
+    /// result is empty unless more than half of all seeds belong to that other cluster. If more
+    /// than half do, a new cluster was set up at the addresses of the old one.
     std::vector<slot_ranges> maps_of_strange_seeds() const;
 
     std::string troubles() const; ///< why nodes did not reply, for messages
@@ -135,8 +139,8 @@ public:
         map_poll::ways nodes;
         /// Returns whether any call, hold or listener depends on the map now.
         std::function<bool()> is_used;
-        /// Closes connections that are not needed. Called after each round in which a reply
-        /// counted.
+        /// Closes connections that are not needed. Called after each round of questions that got a
+        /// reply from this cluster.
         std::function<void()> tidy;
     };
 
@@ -148,12 +152,13 @@ public:
     /// Returns whether all servers that replied in the first successful round have sharded pub/sub.
     bool knows_shards() const { return knows_shards_; }
 
-    /// Waits for the next map until `limit`. Returns at once if a map is known and `stale` is
-    /// false. Throws `failure` if the client is closed or no map is known at `limit`. While no map
-    /// is known, also throws if a node refuses to answer.
+    /// Waits until the next slot map is known, or until `limit`. Returns at once if a map is known
+    /// and `stale` is false. Throws `failure` if the client is closed, or if no map is known at
+    /// `limit`. While no map is known, also throws if a node refuses to answer.
     asio::awaitable<void> known(time_point limit, bool stale = false);
 
-    /// Requests a new slot map soon. Call it if a server redirects a request or does not reply.
+    /// Requests a new slot map soon. Call this function if a server redirects a request or does not
+    /// reply.
     void want();
     /// Records a MOVED redirection, and requests a new map soon. Ignores the redirection if the
     /// node `to` is not known to belong to this cluster.
@@ -173,19 +178,19 @@ public:
 private:
     static constexpr duration hurried_min{100};
     static constexpr duration hurried_max{250};
-    /// If only seeds (nodes in the options) of another cluster have replied for this time, the map
-    /// of that cluster is used.
+    /// The map of another cluster is used if, for this time, the only seeds (nodes in the options)
+    /// that replied belong to that cluster.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
-    /// How long after the first map the client repeats its questions to the seeds, until most of
-    /// them have confirmed the map.
+    /// For this time after the first map, the client repeats its questions to the seeds (nodes in
+    /// the options), until most seeds have confirmed the map.
     static constexpr duration start_lasts = std::chrono::minutes{1};
-    /// Time between two rounds of questions in the time `start_lasts`.
+    /// Time between two rounds of questions during the first minute (`start_lasts`).
     static constexpr duration start_period = std::chrono::seconds{1};
     /// If only one member replies in time, its reply changes the map only after this time. Until
     /// then, the other members are asked again.
     static constexpr duration alone_wait = std::chrono::seconds{4};
-    /// If the known cluster has not replied for this time, and this client has no holds, the map of
-    /// another cluster is used at once.
+    /// If the known cluster has not replied for this time, and this client has no holds, the client
+    /// uses the map of another cluster at once.
     static constexpr duration forgotten_after = std::chrono::minutes{1};
 
     using self = std::shared_ptr<map_watch>;
@@ -209,9 +214,10 @@ private:
     // contain them yet.
     std::set<std::string> vouched_;
     time_point confirmed_at_ = time_point::min();
-    // Since when only seeds (nodes in the options) of another cluster reply.
+    // From this time on, all seeds (nodes in the options) that replied have belonged to another
+    // cluster.
     std::optional<time_point> strange_since_;
-    // Since when only one member replies, and its reply contradicts the map.
+    // From this time on, only one member has replied, and its reply contradicts the map.
     std::optional<time_point> alone_since_;
     bool lonely_ = false; // true: no member replied in the last round
     std::set<alarm*> waiters_;

@@ -131,8 +131,8 @@ void fixed_address::on_connected(const server_hello& told) {
         runtime::run_in_background(context_->home, watch(shared_from_this()));
 }
 
-/// Returns whether a new connection leads to another server than the one before. A server with the
-/// same run_id is the same server, even at another address.
+/// Returns whether a new connection goes to another server than the connection before it. A server
+/// with the same run_id is the same server, even at another address.
 bool fixed_address::is_another(const server& now) const {
     if (!last_ || last_->at == now.at)
         return false;
@@ -170,7 +170,7 @@ asio::awaitable<void> fixed_address::rest() {
         co_await wake_->wait_until(next);
 }
 
-/// Returns true if the name no longer leads to the address in use. Returns nullopt if the name
+/// Returns true if the server's name no longer has the address in use. Returns nullopt if the name
 /// cannot be resolved now.
 asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpoint in_use) {
     const options& how = context_->how;

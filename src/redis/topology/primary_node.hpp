@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client that uses one server at a time (`primary_node`), and the check that a fixed address still
-// leads to the same server (`fixed_address`).
+// belongs to the same server (`fixed_address`).
 #pragma once
 
 #include "redis/client/requests.hpp"
@@ -18,8 +18,8 @@ class fixed_address;
 class sentinel_watch;
 class topology_inspector;
 
-/// Client of one server at a time: of the server at an address, or of the primary that Sentinels
-/// name.
+/// Client of one server at a time. This is the server at a fixed address, or the primary that
+/// Sentinels name.
 class primary_node : public node {
 public:
     explicit primary_node(std::shared_ptr<node_context>);
@@ -27,7 +27,7 @@ public:
     ~primary_node() override { close(); }
 
     /// Runs a script. With Sentinels, repeats the call until its deadline while the server is
-    /// unreachable, because they may name a new primary.
+    /// unreachable, because the Sentinels may name a new primary.
     asio::awaitable<reply> call(const script& what, std::span<const std::string_view> keys,
                                 std::span<const argument> arguments,
                                 call_options options) override {
@@ -76,7 +76,8 @@ class fixed_address : public std::enable_shared_from_this<fixed_address> {
 public:
     explicit fixed_address(std::shared_ptr<node_context>);
 
-    // Callbacks of the command connection. `node_context` explains them, under the same names.
+    // Callbacks of the command connection. The members of `node_context` with the same names
+    // explain them.
     void on_connected(const server_hello&);
     void on_disconnected();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of the reports about the servers of one deployment, and the questions to a Sentinel. Also
-// functions that read the replies of Sentinels, and the lines about replicas in INFO. They do no
-// I/O.
+// functions that read the replies of Sentinels, and the lines about replicas in INFO. The functions
+// do no I/O.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -61,13 +61,13 @@ struct sentinel_answer {
     std::optional<std::vector<server_address>> replicas{};
 };
 
-/// Reads the three replies. Throws net::failure if a question was refused or the address is
-/// malformed.
+/// Reads the three replies of a Sentinel. Throws net::failure if a question was refused or the
+/// address is malformed.
 sentinel_answer read_sentinel(const reply& service, const reply& address,
                               const reply& replicas = {});
 
-/// Channel on which Sentinels announce a switch of the primary. The subscription needs its own
-/// connection.
+/// Channel on which Sentinels announce a switch of the primary. The subscription to this channel
+/// needs its own connection.
 inline constexpr std::string_view switch_channel = "+switch-master";
 void hear_of_switches(composer);
 
@@ -82,29 +82,30 @@ std::optional<primary_switch> read_switch(std::string_view message, std::string_
 
 enum class telling : std::uint8_t;
 
-/// Least and greatest difference between a server's clock and this client's clock. One difference
-/// alone has no meaning, because this client's clock shows no date. But two differences show how
-/// far the clocks of two servers are apart.
+/// Bounds of the difference between a server's clock and this client's clock. One difference alone
+/// has no meaning, because this client's clock shows no date. But two differences show how far the
+/// clocks of two servers are apart.
 struct clock_reading {
     std::chrono::microseconds least{};
     std::chrono::microseconds most{};
 };
 
-/// Slots that are being migrated to or from a server: their number, and the first of them.
+/// Slots that are being migrated to or from a server: the number of these slots, and the first of
+/// them.
 struct open_slots {
     std::size_t count = 0;
     std::uint16_t first = 0;
 };
 
-/// Slots for which a cluster node names another owner than most nodes.
+/// Slots for which a cluster node names another owner than most other nodes do.
 struct disagreement {
     std::size_t slots = 0;
     std::uint16_t first = 0;
     server_address named{};
 };
 
-/// Replies of one server. A member is empty if the server refused its question. All are empty if
-/// the server did not reply.
+/// Replies of one server. A member is empty if the server refused the question. All members are
+/// empty if the server did not reply.
 struct server_report {
     std::string address{}; ///< address for messages
     std::string trouble{}; ///< why the server did not reply

@@ -12,8 +12,8 @@
 namespace holdfast::redis {
 namespace {
 
-/// Maximum number of former primaries that are remembered. It is greater than the usual number of
-/// servers.
+/// Maximum number of former primaries that are remembered. A service usually has fewer servers than
+/// that.
 constexpr std::size_t left_max = 8;
 
 std::optional<std::uint64_t> newest_of(std::span<const sentinel_answer> answers) {
@@ -42,7 +42,7 @@ bool share_any(const std::vector<server_address>& one, const std::vector<server_
     });
 }
 
-/// Replies of Sentinels that watch the same servers, and these servers.
+/// Group of Sentinels that watch the same servers: their replies, and these servers.
 struct watchers {
     std::vector<sentinel_answer> answers;
     std::vector<server_address> servers;
@@ -112,8 +112,8 @@ sentinel_choice::without_unknown_primaries(std::span<const sentinel_answer> answ
 }
 
 /// Returns the replies of the Sentinels that watch our servers. Returns the replies of the largest
-/// group instead in three cases: no Sentinel watches our servers, most Sentinels have not confirmed
-/// our servers yet, or the largest group has more than half of all Sentinels.
+/// group of Sentinels instead if that group has more than half of all Sentinels. Also returns these
+/// if no Sentinel watches our servers, or if most Sentinels have not confirmed our servers yet.
 std::vector<sentinel_answer>
 sentinel_choice::of_our_service(std::span<const sentinel_answer> answers, std::size_t asked) const {
     const bool none_tells = std::ranges::none_of(
@@ -140,7 +140,8 @@ bool sentinel_choice::is_known(const server_address& where) const {
     return where == primary_ || std::ranges::find(servers_, where) != servers_.end();
 }
 
-/// Returns whether the server is certainly new: neither our primary nor a known replica.
+/// Returns whether the server is certainly new. A new server is neither our primary nor a known
+/// replica.
 bool sentinel_choice::is_unknown(const server_address& where) const {
     return confirmed_ && knows_replicas_ && !is_known(where);
 }
@@ -160,8 +161,8 @@ sentinel_choice::proposal sentinel_choice::propose(std::span<const sentinel_answ
     return made;
 }
 
-/// Returns the server that most of the replies name. If two servers are named equally often, the
-/// present primary wins.
+/// Returns the server that most of the replies name. If equally many replies name two servers, and
+/// one of them is the primary in use, this primary wins.
 void sentinel_choice::elect(proposal& made, std::span<const sentinel_answer> answers) const {
     for (const sentinel_answer& one : answers) {
         const auto votes = static_cast<std::size_t>(
@@ -238,8 +239,8 @@ target sentinel_subscriber::next_target() {
     return std::make_shared<const destination>(sentinel_at(where), set.tls);
 }
 
-// Reports no errors: it tries the next Sentinel, and all Sentinels are asked periodically in any
-// case.
+// Does not report errors. After an error, it tries the next Sentinel. Besides, all Sentinels are
+// asked periodically.
 asio::awaitable<void> sentinel_subscriber::keep_hearing(self mine) {
     const store_context& home = mine->context_->home;
     net::backoff pause{pause_min, pause_max};
@@ -404,9 +405,9 @@ asio::awaitable<void> sentinel_watch::ask_all() {
     judge_late(true);
 }
 
-/// Evaluates each round of questions that got a reply or failure since its last evaluation, and
-/// forgets finished rounds. Skips the newest round, which may not have enough replies yet, unless
-/// `also_of_the_last` is set.
+/// Evaluates each round of questions that got a reply or a failure since the round was last
+/// evaluated. Skips the newest round, which may not have enough replies yet. If `also_of_the_last`
+/// is set, does not skip the newest round, and then forgets finished rounds.
 void sentinel_watch::judge_late(bool also_of_the_last) {
     for (std::size_t i = 0; !closed_ && i + (also_of_the_last ? 0 : 1) < rounds_.size(); ++i) {
         const std::shared_ptr<inquiries> asked = rounds_[i].asked;

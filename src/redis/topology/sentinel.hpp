@@ -32,9 +32,9 @@ inline server_address sentinel_at(server_address where) {
     return where;
 }
 
-/// Returns the login for a Sentinel: the user and password that the options have for Sentinels, or
-/// else those for the servers. A Sentinel may refuse the servers' password and still answer
-/// questions without a login.
+/// Returns the login for a Sentinel: the user and password that the options set for Sentinels, or
+/// otherwise the user and password for the servers. A Sentinel may refuse the servers' password and
+/// still answer questions without a login.
 inline login sentinel_login(const node_context& context) {
     const sentinel_options& own = *context.how.sentinel;
     if (own.own_login || !own.user.empty() || !own.password.empty())
@@ -91,7 +91,7 @@ private:
         server_address where{};
         std::optional<std::uint64_t> epoch{}; // greatest epoch of all replies
         bool is_newer = false;                // true: `epoch` is greater than any before
-        // True if these replies have a smaller epoch than the known one.
+        // True if `epoch` is smaller than the epoch of earlier replies.
         bool is_older = false;
         bool is_strange = false;               // true: these replies name none of our servers
         bool tells_replicas = false;           // true: some of these replies list the replicas
@@ -125,9 +125,9 @@ private:
     std::optional<disputed_primary> disputed_;
 };
 
-/// Subscription to the switches of the primary that one Sentinel announces. After a loss, it uses
-/// the next Sentinel. A client has two of these subscriptions, because the Sentinel that leads a
-/// failover announces the switch a second later than the others.
+/// Subscription to the switches of the primary that one Sentinel announces. If the subscription is
+/// lost, it moves to the next Sentinel. A client has two of these subscriptions, because the
+/// Sentinel that leads a failover announces the switch a second later than the others.
 class sentinel_subscriber : public std::enable_shared_from_this<sentinel_subscriber> {
 public:
     using news = std::function<void(const primary_switch&)>;
@@ -173,7 +173,8 @@ public:
     using on_move = std::function<void(const std::string& told_by)>;
     sentinel_watch(std::shared_ptr<node_context>, on_move);
 
-    /// Callbacks of the connections. `node_context` explains them, under the same names.
+    /// Callbacks of the connections. The members of `node_context` with the same names explain
+    /// them.
     asio::awaitable<void> find(time_point limit);
     void in_trouble();
 
@@ -187,8 +188,8 @@ private:
     static constexpr duration hurried_max{250};
     /// Longest time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
-    /// How long a round waits for the other Sentinels after more than half have replied, counted
-    /// from the start of the round. A later reply is evaluated when it arrives.
+    /// When more than half of the Sentinels have replied, a round of questions waits for the other
+    /// Sentinels until this time after its start. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
 
     static constexpr std::size_t subscribers_max = 2;

@@ -123,9 +123,9 @@ std::uint16_t slot_in(const reply& said) {
     return static_cast<std::uint16_t>(number_up_to(slot_count - 1, said, "the slot"));
 }
 
-/// Returns another name or address of a node, besides its host. `name` selects the kind, for
-/// example `ip`. Since version 7.0, a node in a reply has pairs of a name and a value after its
-/// host, port and id.
+/// Returns the name or address of the kind `name`, for example `ip`, that a node has besides its
+/// host. Since version 7.0, a reply lists pairs of a kind and a value after a node's host, port and
+/// id.
 std::string_view known_too_as(const reply& node, std::string_view name) {
     constexpr std::size_t place = 3;
     if (node.items.size() <= place)
@@ -137,8 +137,9 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
     return {};
 }
 
-/// Returns the host of a node. An empty host in the reply means the host that was asked. `?` means
-/// that the node should have a host name but has none; the node's `ip` is then used.
+/// Returns the host of a node. If the host in the reply is empty, the result is the host that was
+/// asked. If the reply has `?`, the node should have a host name but has none; the result is then
+/// the node's `ip`.
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
@@ -485,8 +486,8 @@ std::vector<slot_map::change> slot_map::renew(std::span<const slot_ranges> answe
     if (answers.empty())
         return {};
     ++renewals_;
-    // The returned changes contain the numbers of the present owners. So mark these nodes as named,
-    // so that forget_former() keeps them.
+    // Mark the present owners as named, so that forget_former() keeps their numbers. The returned
+    // changes contain these numbers.
     for (known_node& one : nodes_)
         if (one.slots > 0)
             one.named = renewals_;
@@ -522,9 +523,9 @@ slot_map::owners slot_map::named_in(const slot_ranges& answer) {
     return named;
 }
 
-/// Returns the owner that the votes give to a slot. If the slot has no owner and several nodes have
-/// equally many votes, the first of them wins. If that is wrong, this node redirects the client to
-/// the right one.
+/// Returns the owner that the votes give to a slot. If the slot has no owner, and several nodes
+/// have equally many votes, the first of these nodes wins. If this choice is wrong, the chosen node
+/// redirects the client to the right one.
 slot_map::node_number slot_map::elect(std::size_t slot, std::span<const owners> votes,
                                       std::size_t voters) const {
     const node_number present = owners_[slot];

@@ -31,8 +31,8 @@ std::string_view hashed_part(std::string_view key);
 /// Returns the slot of a key, as CLUSTER KEYSLOT does.
 std::uint16_t key_slot(std::string_view key);
 
-/// Meaning of an error reply in a cluster: to which server the request must be sent next, and
-/// whether the server has executed it.
+/// Meaning of an error reply in a cluster. It says to which server the request must be sent next,
+/// and whether the request was executed.
 struct redirection {
     enum class kind : std::uint8_t {
         none,           ///< the error is not about the choice of the server
@@ -58,12 +58,12 @@ struct redirection {
     bool cut = false;
 };
 
-/// Interprets an error reply. `asked` is the host that replied; it is also the target if the error
-/// names no host. Treats a malformed MOVED or ASK error as `pause`, because the server did not
-/// execute the request.
+/// Interprets an error reply. `asked` is the host that replied. If a MOVED or ASK error names no
+/// host, the target is at the host `asked`. Treats a malformed MOVED or ASK error as `pause`,
+/// because the server did not execute the request.
 redirection read_redirection(std::string_view error, std::string_view asked);
 
-/// Range of slots, and the nodes that serve it according to one node.
+/// Range of slots, and the nodes that serve these slots, as reported by one node.
 struct slot_range {
     std::uint16_t first = 0;
     std::uint16_t last = 0;
@@ -74,13 +74,13 @@ struct slot_range {
 };
 using slot_ranges = std::vector<slot_range>;
 
-/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. A path
-/// of a unix socket is accepted only if the asked node also has a path (in tests). Throws
+/// Reads a reply to CLUSTER SLOTS. A node with an empty host is at the host that was asked. The
+/// path of a unix socket is accepted only if the asked node itself has a path, as in tests. Throws
 /// net::failure if the server refused the command or the reply is malformed.
 slot_ranges read_slots(const reply&, const server_address& asked);
 
-// Types and functions that decide which replies to CLUSTER SLOTS count, and whether most of them
-// agree.
+// Types and functions that decide which replies to CLUSTER SLOTS must be ignored, and whether most
+// of the other replies agree.
 
 /// Nodes that are known to belong to one cluster: the primaries that own slots, and their replicas.
 struct cluster_members {
@@ -91,8 +91,8 @@ struct cluster_members {
     bool any() const { return !addresses.empty(); }
 
     /// Returns whether the reply comes from this cluster: known members must be the primaries of at
-    /// least half of its slots. So a single former member, which now belongs to another cluster, is
-    /// not enough.
+    /// least half of the slots in the reply. So the reply is not accepted if it names only one
+    /// member, which now belongs to another cluster.
     bool recognize(const slot_ranges&) const;
 };
 
@@ -107,9 +107,9 @@ struct map_vote {
     bool knows_all_slots = false;    ///< true: each slot has a primary
 };
 
-/// Returns the indexes of the replies that come from the known cluster. Replies that share no node
-/// come from different clusters. The known cluster is the one whose replies give most slots to the
-/// known owners. If no members are known, it is the one with the most replies.
+/// Returns the indexes of the replies that come from this client's cluster. Replies that share no
+/// node come from different clusters. This client's cluster is the one whose replies give most
+/// slots to the known owners. If no members are known yet, it is the cluster with the most replies.
 std::vector<std::size_t> votes_of(const cluster_members&, std::span<const map_vote> answers);
 
 /// Returns all nodes that the reply names, without duplicates, primaries first.
@@ -118,9 +118,10 @@ std::vector<server_address> nodes_in(const slot_ranges&);
 /// Returns the address as text, in the form `host:port`.
 std::string text_of(const server_address&);
 
-/// Table of the primary of each slot, and of all known nodes. It lives as long as the client.
-/// Several nodes are asked at once, and a slot gets another owner only if most of them name this
-/// owner. A MOVED redirection that arrives meanwhile is newer than the replies, so it wins.
+/// Table with the primary of each slot, and with all known nodes. It lives as long as the client.
+/// To update the table, the client asks several nodes at once; a slot gets another owner only if
+/// most of these nodes name this owner. A MOVED redirection that arrives meanwhile is newer than
+/// the replies of the nodes, so the redirection wins.
 class slot_map {
 public:
     /// Number of a node. It stays the same while the node serves a slot or is a seed (a node in the
@@ -132,8 +133,8 @@ public:
     /// Maximum number of nodes in the map: enough for a primary and a replica for each slot.
     static constexpr std::size_t nodes_max = 2 * slot_count;
 
-    /// Maximum number of former nodes in the map, which replies do not name any more. They are
-    /// asked when no other node replies.
+    /// Maximum number of former nodes in the map. Replies do not name a former node any more. The
+    /// client asks former nodes only when no other node replies.
     static constexpr std::size_t former_max = 256;
 
     /// Range of adjacent slots that have moved from one owner to another.
@@ -145,8 +146,8 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Position in the history of the map: the number of MOVED redirections that were recorded
-    /// before.
+    /// Number of MOVED redirections that the map has recorded up to some moment. It shows which
+    /// redirections came after that moment.
     using stamp = std::uint64_t;
 
     /// Creates a map with only the seeds (the nodes in the options), which are never forgotten.
@@ -154,7 +155,8 @@ public:
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// Returns the number of node numbers. The address of a forgotten node has an empty host.
+    /// Returns how many nodes have a number. Forgotten nodes are included; their address has an
+    /// empty host.
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }
@@ -174,11 +176,11 @@ public:
     /// Returns the id of the node at an address, or an empty text if it is unknown.
     std::string id_at(const server_address&) const;
 
-    /// Returns whether the reply differs from this map: it names another owner for a slot, or no
-    /// owner for a slot that has an owner here.
+    /// Returns whether the reply contradicts this map: for some slot, the reply names another
+    /// owner, or names no owner although the map has an owner.
     bool differs_from(const slot_ranges&) const;
 
-    /// Returns the number of a node, which is added if it is new. Returns `nobody` if there are too
+    /// Returns the number of a node. Adds the node if it is new. Returns `nobody` if there are too
     /// many nodes.
     node_number know(const server_address&);
 
@@ -189,11 +191,11 @@ public:
 
     /// Updates the map from the replies of several nodes, and returns the changes. `asked` is the
     /// stamp at which the nodes were asked. `voters` is the number of nodes that could have
-    /// replied, but at least the number of replies.
+    /// replied; at least the number of replies is used.
     ///
-    /// A slot gets another owner if more than half of the voters name it. A slot loses its owner if
-    /// more than half of the voters, and at least two, name no owner. A slot without an owner gets
-    /// the owner that most replies name.
+    /// A slot gets another owner if more than half of the voters name this owner. A slot loses its
+    /// owner if more than half of the voters, and at least two, name no owner. A slot without an
+    /// owner gets the owner that most replies name.
     std::vector<change> renew(std::span<const slot_ranges> answers, stamp asked,
                               std::size_t voters = 0);
 

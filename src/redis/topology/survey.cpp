@@ -14,8 +14,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Questions to a server, in the order of sending. TIME is also the last question. If the two times
-/// show a jump, the clock was changed, or a proxy sends the requests to different servers.
+/// Questions to a server, in the order of sending. The command TIME is both the first and the last
+/// question. If the two times show a jump, the clock was changed, or a proxy sends the requests to
+/// different servers.
 enum question : std::size_t {
     first_time,
     of_itself,
@@ -40,7 +41,7 @@ std::optional<microseconds> date_in(const reply& said) {
     return std::chrono::seconds{*seconds} + microseconds{*rest};
 }
 
-/// Greatest error of this client's clock, which counts whole milliseconds.
+/// Greatest error of this client's clock: the clock counts whole milliseconds.
 constexpr duration tick{1};
 
 clock_reading reading_of(microseconds date, const reply& said) {
@@ -48,8 +49,8 @@ clock_reading reading_of(microseconds date, const reply& said) {
             date - said.sent_at.time_since_epoch()};
 }
 
-/// Returns whether the server's clock jumped between the two replies to TIME: it went back, or it
-/// advanced more than this client's clock.
+/// Returns whether the server's clock jumped between the two replies to TIME. The clock jumped if
+/// it went back, or if it advanced more than this client's clock.
 bool is_jump(microseconds first, microseconds last, const reply& said) {
     const microseconds passed = last - first;
     return passed < microseconds::zero() || passed > said.received_at + tick - said.sent_at;

@@ -28,8 +28,9 @@ enum class questioned : bool { server, node_of_cluster };
 std::string questions_for(questioned);
 std::size_t count_of_questions(questioned);
 
-/// Reads the replies, which are in the order of the questions. `map` has the owner of each slot
-/// according to most nodes; it must not be null for a cluster node. Ignores malformed replies.
+/// Returns the report about a server from its replies, which are in the order of the questions.
+/// `map` has the owner of each slot according to most nodes. `map` must not be null if the server
+/// is a cluster node. Ignores malformed replies.
 server_report read_answers(questioned, const std::vector<reply>&, const server_address& asked,
                            const slot_map* map);
 
@@ -61,8 +62,8 @@ public:
     void close();
 
 private:
-    /// How long a question waits for the other addresses of a name after one has replied, counted
-    /// from the start of the question.
+    /// A server's name may have several addresses, which are all asked. When one address has
+    /// replied, the question waits for the others until this time after its start.
     static constexpr duration settles_in{300};
 
     class rounds;

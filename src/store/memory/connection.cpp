@@ -11,11 +11,12 @@ namespace holdfast::memory {
 namespace {
 
 /// Longest wait for the confirmation of a write by replicas: one second, as on Redis. The wait is
-/// shorter if it would take too much of the request's time limit.
+/// shorter if a second would be too much of the request's time limit.
 constexpr duration longest_confirmation{1000};
 
-/// Returns a function that posts work to the executor, as `store_context::post` does. It is used if
-/// the context has no such function, as in tests that use the store without a client.
+/// Returns a function that posts work to the executor, as `store_context::post` does. This function
+/// is used if the context has no such function, for example in tests that use the store without a
+/// client.
 std::function<bool(asio::any_completion_handler<void()>)> post_to(asio::any_io_executor executor) {
     return [executor = std::move(executor)](auto work) {
         asio::post(executor, std::move(work));
@@ -121,8 +122,8 @@ void server_connection::hear_of(const server_group::announcement& said) {
         at(now() + *after, [this, said] { move_to(said, "it was announced"); });
 }
 
-/// Moves the connection to the last announced primary. Call it if a machine has refused a write
-/// because it is a replica.
+/// Moves the connection to the last announced primary. Call this function if a machine has refused
+/// a write because the machine is a replica.
 void server_connection::ask_for_primary() {
     move_to(group_->last_announced(), "the old one is a replica now");
 }
@@ -155,7 +156,7 @@ void server_connection::move_to(const server_group::announcement& said,
         home_.revalidate({}, true);
 }
 
-/// Opens a connection. Resets the estimate of the server's clock, which may belong to another
+/// Opens a connection. Resets the estimate of the server's clock, which may come from another
 /// server.
 void server_connection::connect() {
     server_clock_ = std::make_shared<runtime::remote_clock>();

@@ -39,15 +39,16 @@ class subscriber;
 /// Request of the memory store, with details that are not public. A user's fault function sees only
 /// the base class `request`.
 struct sent_request : request {
-    /// True if an earlier request on the first connection got no reply, so that this request uses a
+    /// True if an earlier request on the first connection got no reply. This request then uses a
     /// second connection.
     bool elsewhere = false;
-    /// Set if the request takes from a counter (`count`), or undoes such a request (`release`).
+    /// Set if the request takes permits from a counter (`count`), or undoes a request that may have
+    /// taken permits (`release`).
     const counter_ask* counted = nullptr;
     const counter_change* changed = nullptr; ///< set for `change`
     std::uint8_t replicas = 0;               ///< replicas that must confirm the write
-    /// The server refuses this attempt to take a lock after this time of its own clock. Empty if
-    /// the client has no estimate of the server's clock yet.
+    /// Deadline by the server's clock. After this time, the server refuses this attempt to take a
+    /// lock. Empty if the client has no estimate of the server's clock yet.
     std::optional<std::chrono::microseconds> deadline{};
 };
 
@@ -90,7 +91,7 @@ public:
     }
 
     /// Returns the faults and delays that the test has chosen for a request. Some callers must know
-    /// them before they send the request.
+    /// the faults before they send the request.
     fate decide(sent_request what) const;
     template <typename T, typename Then>
     asio::awaitable<std::invoke_result_t<Then, reply<T>>>
@@ -103,7 +104,8 @@ public:
         return carry<T>(shared_from_this(), std::move(sent), answer_by, std::move(then));
     }
 
-    /// Makes all running requests fail. Requests that have not reached the server yet never do.
+    /// Makes all running requests fail. Requests that have not reached the server yet will never
+    /// reach it.
     void close() noexcept;
 
     const std::shared_ptr<server_state>& far_end() const { return server_; }
@@ -125,11 +127,12 @@ public:
         nap(duration); ///< sleeps for this time; ends early if the connection is closed
     time_point now() const { return home_.time.now(); }
 
-    /// Returns true once if the test wants the next notification to be lost.
+    /// Returns true if the test wants the next notification to be lost. The call after that returns
+    /// false again.
     bool loses_wake_up() { return std::exchange(deaf_, false); }
 
-    // Add and remove a subscriber. When the connection moves to another machine, its subscribers
-    // move, too.
+    // Functions that add and remove a subscriber. When the connection moves to another machine, its
+    // subscribers move, too.
     void add(subscriber& one) { subscribers_.push_back(&one); }
     void remove(subscriber& one) { std::erase(subscribers_, &one); }
 
@@ -139,10 +142,11 @@ private:
         unsigned replicas = 0;
         duration within{};
         time_point until{}; ///< end of the time limit
-        /// Number of demotions of the machine when the wait began. Another demotion ends the wait.
+        /// Number of times that the machine had been demoted when the wait began. The wait ends if
+        /// the machine is demoted again.
         std::uint64_t demotions_before{};
     };
-    /// State of a request, from its sending until no caller waits for the reply.
+    /// State of a request, from when it is sent until no caller waits for its reply any more.
     struct pending_request {
         std::unique_ptr<alarm> receiver; ///< set while a caller waits for the reply
         std::uint64_t connection = 0;    ///< number of the connection that the request uses
@@ -170,8 +174,9 @@ private:
     template <typename T>
     void send_back(reply<T>, std::shared_ptr<parcel<T>>);
     confirmation confirmation_for(const sent_request&, time_point answer_by) const;
-    /// Calls `told` when enough replicas have confirmed the write, with an empty text, or when the
-    /// wait fails, with the reason.
+    /// Waits for the confirmation of a write by replicas, and then calls `told`. If enough replicas
+    /// have confirmed the write, the argument of `told` is empty. If not, the argument is the
+    /// reason.
     void await_confirmation(std::shared_ptr<server_state> there, std::uint64_t write,
                             confirmation wanted, std::function<void(std::string)> told);
     static void deliver(const pending_request&);
@@ -190,7 +195,7 @@ private:
     void at(time_point when, std::function<void()> act);
     static asio::awaitable<void> act_later(std::shared_ptr<server_connection>, time_point when,
                                            std::function<void()> act);
-    /// Sleeps until this time. Ends early if the connection is closed.
+    /// Sleeps until this time. The sleep ends early if the connection is closed.
     asio::awaitable<void> rest(alarm&, time_point until);
 
     std::shared_ptr<server_group> group_;
@@ -209,8 +214,8 @@ private:
     // Function `post` of the client's `store_context`.
     const std::function<bool(asio::any_completion_handler<void()>)> post_;
     std::shared_ptr<runtime::remote_clock> server_clock_;
-    // Alarms of the coroutines that sleep now. It is a list, because a fixed order makes a
-    // simulation repeatable.
+    // Alarms of the coroutines that sleep now. This is a list because a list has a fixed order,
+    // which makes a simulation repeatable.
     std::list<alarm*> sleepers_;
     bool deaf_ = false;
     bool closed_ = false;
@@ -346,15 +351,16 @@ void server_connection::send_back(reply<T> answer, std::shared_ptr<parcel<T>> se
     });
 }
 
-// How a waiter is notified when another client releases a lock, perhaps on another thread.
+// Notification of a waiter when another client releases a lock. The other client may be on another
+// thread.
 
-/// Subscription of a waiter. While this object exists, each release of `name` at the primary calls
-/// `heard` on the waiter's executor. After the subscription has moved to another primary, `heard`
+/// Subscription of a waiter. While this object exists, each release of `name` at the primary makes
+/// the waiter's executor call `heard`. After the subscription has moved to another primary, `heard`
 /// is also called once.
 class subscriber {
 public:
-    /// Creates the subscription. `wanted` is the number of permits that the waiter needs; it is 0
-    /// for locks.
+    /// Creates the subscription. `wanted` is the number of permits that the waiter needs. For
+    /// locks, `wanted` is 0.
     subscriber(std::shared_ptr<server_connection> way, lock_name name,
                asio::any_io_executor executor, std::function<void()> heard, std::int64_t wanted = 0)
         : way_{std::move(way)}

@@ -196,8 +196,8 @@ verdict_on_look permit_table::look(const ask& want) {
     here->over.clear();
     const auto is_missing = [here](const std::string& id) { return !here->held.contains(id); };
     const std::int64_t missing = std::ranges::count_if(ids, is_missing);
-    // If the owner has all permits already, it keeps them, even if the number of free permits is
-    // negative.
+    // If the owner has all permits already, the owner keeps them, even if the number of free
+    // permits is negative.
     if (missing > 0 && here->free < missing) {
         // All or none: the owner cannot use only some of the permits.
         for (const std::string& id : ids)
@@ -468,8 +468,8 @@ constexpr duration waiter_needs{1000};
 
 } // namespace
 
-/// Keeps the rate limiter from expiring while a client waits for it. After the wait, the limiter
-/// still exists for `kept` or `waiter_needs`, whichever is longer.
+/// Extends the expiry of the rate limiter for a client that waits for it. After the wait, the
+/// limiter still exists for the time `kept` or the time `waiter_needs`, whichever is longer.
 void rate_table::keep_for_waiter(limiter& there, std::optional<duration> wait) const {
     if (there.how.kept > duration::zero() && wait)
         there.ends_at =
@@ -516,9 +516,9 @@ change_verdict rate_table::carry_out(const counter_change& what) {
     return outcome;
 }
 
-/// Returns how long clients may still wait under the present rate. The limiter's expiry shows this
-/// time. If the limiter never expires, clients wait for at most one interval. Returns nothing if no
-/// client waits.
+/// Returns how long clients may still wait for permits under the present rate, before a new rate is
+/// set. This time follows from the limiter's expiry. If the limiter never expires, clients wait for
+/// at most one interval. Returns nothing if no client waits.
 std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
     const limiter* const before = find(name);
     if (!before)
@@ -531,8 +531,8 @@ std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
     return wait > duration::zero() ? std::optional{wait} : std::nullopt;
 }
 
-/// Sets the rate. Forgets all draws (granted requests) from the rate that all clients share, and
-/// this client's draws from its own rate.
+/// Sets the rate. Forgets all draws (granted requests) that count against the rate of all clients
+/// together. Also forgets this client's draws that count against its own rate.
 change_verdict rate_table::set(const counter_change& what) {
     const std::optional<duration> wait = wait_under_old_rate(what.name);
     if (limiter* const before = find(what.name))
@@ -551,8 +551,8 @@ change_verdict rate_table::set(const counter_change& what) {
     return outcome;
 }
 
-/// Gives permits back by removing the latest draws (granted requests), so that the other draws
-/// expire as before.
+/// Gives permits back by removing the latest draws (granted requests). The earlier draws expire as
+/// before.
 change_verdict rate_table::release(limiter& there, const counter_change& what) {
     use(there);
     draws& all = there.drawn[drawer_of(there, what.request.client)];
@@ -581,8 +581,8 @@ counter_state rate_table::state(const lock_name& name, const drawer& client) con
     return found;
 }
 
-/// Returns the number of free permits. It is negative if the rate was lowered after permits were
-/// drawn.
+/// Returns the number of free permits. The number is negative if the rate was lowered after permits
+/// were drawn.
 std::int64_t rate_table::free_in(const limiter& there, const drawer& client) const {
     std::int64_t free = there.how.permits;
     const auto all = there.drawn.find(drawer_of(there, client));
@@ -602,8 +602,8 @@ rate_table::drawer rate_table::drawer_of(const limiter& there, const drawer& cli
     return there.how.scope == rate::scope_of::per_client ? client : drawer{};
 }
 
-/// Records that the limiter is in use: from now on, it exists for at least the time `kept`, or as
-/// long as a waiting client needs it. Also removes expired draws.
+/// Records that the limiter is in use. From now on, the limiter exists for at least the time
+/// `kept`, or for as long as a waiting client needs it. Also removes expired draws.
 void rate_table::use(limiter& there) {
     if (there.how.kept > duration::zero())
         there.ends_at = std::max(there.ends_at, clock_.end_of(there.how.kept));

@@ -33,8 +33,8 @@ public:
     explicit request_memory(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Returns the stored answer to this request, or null if the request was not executed or its
-    /// answer was dropped.
+    /// Returns the stored answer to this request. Returns null if the request was not executed, or
+    /// if its answer was dropped.
     const counter_answer* find(const lock_name& name, const owner_id& request) {
         forget_the_old();
         const auto found = answers_.find(key_of(name, request));
@@ -101,8 +101,8 @@ using remote::verdict;
 struct count_verdict {
     verdict said{};
     std::optional<duration> left{}; ///< closed latch: time until it expires, and so opens
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     std::string refused{}; ///< rate limiter: why the request can never be granted
 };
@@ -110,11 +110,12 @@ struct count_verdict {
 /// Outcome of a change of a counter, or of a return of permits.
 struct change_verdict {
     bool late = false;
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     counter_answer what{};
-    /// Number of free permits, for the waiters. For a latch: 1 if it is open now.
+    /// Number of free permits, of which the waiters are notified. For a latch: 1 if the latch is
+    /// open now.
     std::int64_t rings = 0;
     std::string refused{}; ///< rate limiter: why the change was not made
 };
@@ -122,11 +123,12 @@ struct change_verdict {
 /// Value of a counter on the server, with its expiry.
 struct kept_number {
     std::int64_t value = 0;
-    /// Time of the server's clock at which the counter expires. The maximum means never.
+    /// Time at which the counter expires, by the server's clock. The maximum means that the counter
+    /// never expires.
     microseconds ends_at = microseconds::max();
 };
 
-/// Table of semaphores and latches. It stores a number for each name, as Redisson does, and
+/// Table of semaphores and latches. The table stores a number for each name, as Redisson does, and
 /// remembers which requests were executed. Thread safety: none; the server's mutex protects it.
 class counter_table {
 public:
@@ -137,14 +139,15 @@ public:
 
     /// Takes permits, or checks whether the latch is open.
     count_verdict look(const counter_ask&, duration memory);
-    /// Gives back the permits that this request may have taken. A late copy of the request then
-    /// takes nothing.
+    /// Gives back the permits that this request may have taken. If a late copy of the request
+    /// arrives after that, the copy takes nothing.
     change_verdict take_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
-    /// Returns the number of the counter. The result is empty if the counter does not exist.
+    /// Returns the number that is stored for the counter. The result is empty if the counter does
+    /// not exist.
     std::optional<std::int64_t> value(const lock_name&) const;
     std::vector<std::string> names() const;
     bool erase(const lock_name&);
@@ -189,8 +192,8 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Outcome of a release. If `rings` is not 0, waiters must be notified that this number of
-    /// permits is free.
+    /// Outcome of a release. If `rings` is not 0, it is the number of free permits, and the waiters
+    /// must be notified.
     struct left {
         bool was_ours = false;
         std::int64_t rings = 0;
@@ -200,13 +203,13 @@ public:
     /// Renews the permits. Returns false if some of them are no longer held.
     bool renew(const hold&, duration lease_time);
     /// Returns the time for which all of these permits are still held. The result is empty if some
-    /// are not held, or if they do not expire.
+    /// permits are not held, or if the permits do not expire.
     std::optional<duration> left_of(const hold&) const;
     left release(const hold&); ///< releases the permits of the hold that are still held
-    /// Extends all holds of the owner's client: they end at the time `end` or later.
+    /// Extends all holds of the owner's client, so that they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     /// Returns the state of the semaphore. The result is empty if the semaphore does not exist.
@@ -220,8 +223,8 @@ public:
     bool has_members(const lock_name&) const;
     /// Stores the number of free permits of this semaphore.
     void put(const lock_name&, const kept_number&);
-    /// Removes a leased semaphore without held permits, and returns its number of permits. Returns
-    /// nothing if there is no such semaphore.
+    /// Removes a leased semaphore if no permits are held, and returns its number of permits.
+    /// Returns nothing if there is no such semaphore.
     std::optional<kept_number> take_out(const lock_name&);
     bool erase(const lock_name&);
     void clear();
@@ -239,7 +242,8 @@ private:
         std::set<std::string> over{};
     };
 
-    /// Frees expired permits, and returns the semaphore. Returns null if it does not exist.
+    /// Frees expired permits, and returns the semaphore. Returns null if the semaphore does not
+    /// exist.
     pool* find(const lock_name&);
     void take_back_expired(pool&) const;
     static std::vector<std::string> ids_of(const hold&);
@@ -251,13 +255,14 @@ private:
     request_memory requests_;
 };
 
-/// Table of rate limiters: the settings and the draws of each limiter. A draw is a granted request;
-/// it uses its permits for one interval of the server's clock. Redisson also stores the number of
-/// permits left; this table computes that number from the draws. Thread safety: none; the server's
-/// mutex protects it.
+/// Table of rate limiters: the settings and the draws of each limiter. A draw is a granted request.
+/// It uses its permits for one interval of the server's clock. Redisson also stores how many
+/// permits are left. This table computes that number from the draws. Thread safety: none; the
+/// server's mutex protects it.
 class rate_table {
 public:
-    /// Client whose draws are added up. All bytes zero: the draws of all clients are added up.
+    /// Client whose draws are added up. If all bytes are zero, the draws of all clients are added
+    /// up.
     using drawer = std::array<std::uint8_t, 16>;
 
     /// Creates an empty object. The clock must outlive it.
@@ -265,13 +270,14 @@ public:
         : clock_{clock}
         , requests_{clock} {}
 
-    /// Draws permits if enough are left. Otherwise the verdict has the time until enough may be
-    /// left. A repeated request draws no more permits while its first draw still counts.
+    /// Draws permits if enough permits are left. Otherwise the verdict has the time until enough
+    /// permits may be left. A repeated request draws no more permits while its first draw has not
+    /// expired.
     count_verdict look(const counter_ask&);
     /// Removes the draw of this request.
     change_verdict take_back(const counter_ask&);
     change_verdict change(const counter_change&, duration memory);
-    /// Makes a change as another program would. Does not remember this request.
+    /// Makes a change as another program would. So the table does not remember this request.
     change_verdict carry_out(const counter_change&);
 
     counter_state state(const lock_name&, const drawer& client) const;

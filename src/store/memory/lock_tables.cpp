@@ -141,7 +141,7 @@ std::string owner_beside(const ask& want) {
 }
 
 /// Returns whether the owner belongs to a holdfast client. Each reader of a holdfast client has a
-/// timer (the end of its hold); a reader of another program may have none.
+/// timer, which shows when its hold ends. A reader of another program may have no timer.
 bool is_ours(const std::string& owner) {
     return owner.find(':') != std::string::npos;
 }
@@ -249,7 +249,7 @@ void shared_table::leave_mark(const ask& want) {
                                mark{until, want.under == 0 ? std::string{} : owner_beside(want)});
 }
 
-/// Removes the mark of a waiting writer. Returns whether it was the last mark of the lock.
+/// Removes the mark of a waiting writer. Returns true if this mark was the lock's last mark.
 bool shared_table::withdraw(const hold& what) {
     waiting* const all = find_waiting(what.name);
     if (!all || all->marks.erase(to_string(what.owner)) == 0 || !all->marks.empty())
@@ -492,8 +492,9 @@ verdict_on_look fair_table::look(const ask& want, owners& told) {
             const waiter& next = waiting.front();
             answer.left = std::max<duration>(
                 duration{1}, std::chrono::floor<duration>(next.until - clock_.now()));
-            // Notify the next owner, which may have missed its notification: a Redisson client that
-            // gives up after its notification does not notify the waiter behind it.
+            // Notify the next owner, because that owner may have missed its notification. A
+            // Redisson client that gives up after its own notification does not notify the waiter
+            // behind it.
             told.push_back(next.owner);
         }
     }
@@ -514,9 +515,8 @@ bool fair_table::release(const hold& what, owners& told) {
         std::erase_if(waiting, [&me](const waiter& each) { return each.owner == me; }) > 0;
     if (!waiting.empty())
         begin_turn(what.name, waiting.front(), was_first);
-    // Notify the next waiter even if the lease of this hold has ended. That waiter may have sent
-    // its last request during an earlier hold with a longer lease, and would sleep until the end of
-    // that lease.
+    // Notify the next waiter even if the lease of this hold has ended. Otherwise that waiter might
+    // sleep too long: its last request may have seen an earlier hold with a longer lease.
     if (is_free(what.name) && (was_held || was_first || !waited))
         told = next(what.name);
     forget_if_empty(what.name);
@@ -578,9 +578,9 @@ std::vector<lock_waiter> fair_table::queued(const lock_name& name) const {
     return all;
 }
 
-/// Returns the index of the first waiter that is `me` or has not expired. The caller must remove
-/// all waiters before it. One request removes at most one Redisson client, which must be the first
-/// waiter.
+/// Returns the index of the first waiter that stays in the queue: the waiter `me`, or a waiter that
+/// has not expired. The caller must remove all waiters before it. One request removes at most one
+/// Redisson client, and only if this client is the first waiter.
 std::size_t fair_table::first_in(const queue& waiting, const std::string& me) const {
     std::size_t i = 0;
     while (i < waiting.size() && waiting[i].owner != me && waiting[i].until <= clock_.now() &&
@@ -589,8 +589,8 @@ std::size_t fair_table::first_in(const queue& waiting, const std::string& me) co
     return i;
 }
 
-/// Removes the first `count` waiters, and begins the turn of the waiter after them. If that waiter
-/// is `me`, begins no turn, because `me` sent the request that the server is executing.
+/// Removes the first `count` waiters, and begins the turn of the next waiter. If the next waiter is
+/// `me`, begins no turn, because `me` has sent the present request.
 void fair_table::let_go(const lock_name& name, queue& waiting, std::size_t count,
                         const std::string& me) const {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
@@ -611,16 +611,17 @@ void fair_table::take_place(queue& waiting, const ask& want, std::size_t first,
     const auto jvms = std::count_if(waiting.begin() + static_cast<std::ptrdiff_t>(first), mine,
                                     [](const waiter& each) { return !each.is_ours; });
     mine->lasts = want.outlasts;
-    // Compute the time anew, not from the old value. A Redisson client that gives up later then
-    // subtracts only its own wait, and a removed one subtracts nothing.
+    // Compute the end of the waiter's time in the queue anew, and not from its old value. Redisson
+    // clients may have left the queue meanwhile, and Redisson then subtracts too little or nothing
+    // from the old value.
     mine->until = clock_.now() + want.outlasts + jvms * jvm_wait_;
 }
 
-/// Begins the turn of the next waiter. A Redisson client gets its whole wait, counted from when the
-/// lock becomes free, but not more. Redisson's sums may be too large: they contain the waits of all
-/// earlier waiters, of which too little is subtracted when these waiters leave. A holdfast client
-/// stays at most for the time in its request. Its request had added the waits of the Redisson
-/// clients in front of it.
+/// Begins the turn of the next waiter, and limits the waiter's time in the queue. A Redisson client
+/// gets its whole wait, counted from when the lock becomes free. The time that Redisson has stored
+/// may be too long. It contains the waits of all earlier waiters, and Redisson subtracts too little
+/// when they leave. A holdfast client gets at most the time in its own request. Its stored time
+/// also contains the waits of the Redisson clients in front of it.
 void fair_table::begin_turn(const lock_name& name, waiter& next, bool is_new) const {
     const microseconds now = clock_.now();
     if (next.is_ours) {

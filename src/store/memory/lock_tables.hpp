@@ -26,8 +26,8 @@ namespace holdfast::memory {
 
 using microseconds = std::chrono::microseconds;
 
-/// Clock of the server. It shows a date, unlike a client's clock, which has another zero point. If
-/// code mixes up the two clocks, its results are wrong by years, so that tests fail.
+/// Clock of the server. Unlike a client's clock, it shows a date; a client's clock has another zero
+/// point. If code mixes up the two clocks, its results are wrong by years, so that tests fail.
 class server_clock {
 public:
     explicit server_clock(std::function<time_point()> clients)
@@ -73,8 +73,8 @@ private:
     double rate_ = 1.0;
 };
 
-/// Returns the entry with this name, or null. Removes the entry first if it has expired
-/// (`ends_at`).
+/// Returns the entry with this name, or null. If the entry has expired (`ends_at`), removes it
+/// first and returns null.
 template <typename Entries>
 typename Entries::mapped_type* find_living(Entries& all, const lock_name& name,
                                            const server_clock& clock) {
@@ -97,16 +97,16 @@ using remote::verdict;
 
 struct verdict_on_look {
     verdict said{};
-    /// Remaining lease of the holder that keeps the lock busy, or of the other holders that share
-    /// the lock. Empty if it never expires.
+    /// If the lock is busy: remaining lease of the holder. If the lock was granted and is shared:
+    /// remaining lease of the other holders. Empty if that lease never ends.
     std::optional<duration> left{};
     std::uint64_t token = 0; ///< if a fenced lock was granted: its first token
     bool queued = false;     ///< true: the owner waits in the queue
     bool joined_now = false; ///< true: the owner joined the queue with this request
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
-    /// If the lock is busy: whether the holder notifies waiters when it releases the lock.
+    /// If the lock is busy: true if the holder will notify waiters when it releases the lock.
     bool holder_tells = true;
 };
 
@@ -118,23 +118,23 @@ public:
     explicit exclusive_table(const server_clock& clock)
         : clock_{clock} {}
 
-    /// Takes the lock if it is free. If the owner already has the lock, grants it again: its lease
-    /// then lasts at least `want.lease_time` from now.
+    /// Takes the lock if it is free. If the owner already has the lock, grants it again. The lease
+    /// of the hold then lasts at least `want.lease_time` from now.
     verdict_on_look look(const ask&);
     bool renew(const hold&, duration lease_time); ///< false: this owner does not hold the lock
     bool release(const hold&);                    ///< false: this owner does not hold the lock
     /// Transfers the hold to the owner `to`; see `lock_store::transfer`.
     bool transfer(const hold&, const owner_id& to, duration lease_time);
-    /// Returns whether other clients wait for this spin lock. Each request of a waiter is recorded
-    /// for this purpose.
+    /// Returns whether other clients wait for this spin lock. To know this, the table records each
+    /// request of a waiter.
     bool others_spin(const hold&) const;
-    /// Extends all holds of the owner's client: they end at the time `end` or later.
+    /// Extends all holds of the owner's client, so that they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. The result is empty if the lock is free.
     std::optional<holding> inspect(const lock_name&) const;
-    /// Returns the remaining lease of this holder, or `duration::max()` if it never ends. The
-    /// result is empty if the owner does not hold the lock.
+    /// Returns the remaining lease of this holder, or `duration::max()` if the lease never ends.
+    /// The result is empty if the owner does not hold the lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     std::vector<std::string> held() const; ///< names of the held locks, sorted
 
@@ -149,8 +149,8 @@ public:
         spinners_ = other.spinners_;
     }
 
-    /// Returns the token of the current hold. Returns 0 if the hold has no token, or has several
-    /// tokens (one for each owner to which its client may hand the lock over).
+    /// Returns the token of the current hold. Returns 0 if the hold has no token. Also returns 0 if
+    /// the hold has several tokens, one for each owner to which its client may hand the lock over.
     std::uint64_t token(const lock_name&) const;
     /// Returns the greatest token that was granted or reserved, even if the lock does not exist any
     /// more. Returns 0 if there was none.
@@ -172,7 +172,8 @@ private:
     std::map<std::string, lock> locks_;
     std::map<std::string, std::uint64_t> last_tokens_;
     using client = std::array<std::uint8_t, 16>;
-    // When each waiter of a spin lock is forgotten, by lock name and client.
+    // For each lock name and each client that waits for this spin lock: the time at which the table
+    // forgets this client.
     std::map<std::string, std::map<client, microseconds>> spinners_;
 };
 
@@ -184,8 +185,8 @@ struct left_verdict {
 
 /// Table of read-write locks, with the same data as in Redisson and the Lua scripts. The lease of a
 /// lock is the longest lease of its holds. Each reader also has a timer. A reader whose timer has
-/// ended is dead: the next writer or the last reader removes it. Thread safety: none; the server's
-/// mutex protects it.
+/// ended is dead: the next writer or the last reader removes this reader. Thread safety: none; the
+/// server's mutex protects it.
 class shared_table {
 public:
     /// Creates an empty object. The clock must outlive it.
@@ -200,7 +201,7 @@ public:
     left_verdict release(const hold&);
     /// Transfers the write hold to the owner `to`; see `lock_store::transfer`.
     bool transfer_write(const hold&, const owner_id& to, duration lease_time);
-    /// Extends all holds of the owner's client: they end at the time `end` or later.
+    /// Extends all holds of the owner's client, so that they end at the time `end` or later.
     void prolong(const owner_id&, microseconds end);
 
     /// Returns the state of the lock. The result is empty if the lock is free.
@@ -232,8 +233,8 @@ private:
         std::map<std::string, microseconds> readers{}; // end of each reader's timer
         microseconds ends_at{};
     };
-    /// Mark of a waiting writer, which keeps new readers away: its expiry, and the read hold that
-    /// the writer upgrades, if any.
+    /// Mark of a waiting writer, which keeps new readers away. It has an expiry. If the writer
+    /// upgrades a read hold, it also names this hold.
     struct mark {
         microseconds until{};
         std::string beside{};
@@ -265,10 +266,11 @@ private:
     std::map<std::string, waiting> waiting_;
 };
 
-/// Queues of fair locks, with the same data as lock_fair.lua and release_fair.lua. The holds are in
-/// the table of locks. A holdfast client stays in the queue for some time after its last request. A
-/// Redisson client sends no request until it is notified. So its time in the queue is limited only
-/// from the beginning of its turn. Thread safety: none; the server's mutex protects it.
+/// Queues of fair locks, with the same data as lock_fair.lua and release_fair.lua. The holds
+/// themselves are in the table of locks. A holdfast client stays in the queue for some time after
+/// its last request. A Redisson client sends no request until it is notified, so its time in the
+/// queue is limited only from the beginning of its turn. Thread safety: none; the server's mutex
+/// protects it.
 class fair_table {
 public:
     using owners = std::vector<std::string>;
@@ -289,14 +291,15 @@ public:
     /// Returns the owners to notify after the lock was released by force.
     owners next(const lock_name&) const;
     owners waiting(const lock_name&) const; ///< all waiters, the next waiter first
-    /// Stores the result of waiting() in `known`. Returns whether `known` has changed.
+    /// Stores the result of waiting() in `known`. Returns whether this has changed the value of
+    /// `known`.
     bool read_waiting(const lock_name&, owners& known) const;
     /// Returns the waiters that are holdfast clients and have not expired.
     owners counting(const lock_name&) const;
     std::vector<lock_waiter> queued(const lock_name&) const; ///< all waiters, for reports
 
-    // Asks for the lock, or queues for it, as a Redisson client does, with the times that Redisson
-    // computes. Returns true if the client got the lock.
+    // Asks for the lock as a Redisson client does. If the lock is busy, joins the queue, with the
+    // times that Redisson computes. Returns true if the client got the lock.
     bool stranger_takes_or_queues(const lock_name&, const std::string& owner, duration wait,
                                   duration lease); ///< true: the client got the lock
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
@@ -318,8 +321,8 @@ private:
     struct waiter {
         std::string owner;
         microseconds until;
-        /// How long the waiter stays in the queue after its last request. A Redisson client stays
-        /// its whole wait.
+        /// How long the waiter stays in the queue after its last request. Redisson clients have no
+        /// such time: they stay for their whole wait.
         duration lasts;
         bool is_ours;
     };

@@ -40,8 +40,8 @@ std::vector<hold> picked(const std::vector<hold>& holds, const std::vector<std::
     return some;
 }
 
-/// Returns an attempt with this verdict, and with the times, the clock and the confirmation of the
-/// reply.
+/// Returns an attempt with this verdict. Copies the times, the clock and the confirmation from the
+/// reply to the attempt.
 template <typename T>
 remote::attempt attempt_of(reply<T> got, verdict said) {
     remote::attempt outcome;
@@ -81,7 +81,7 @@ std::unique_ptr<place> memory_locks::line_up(ask want, alarm& wake) {
 
 asio::awaitable<void> memory_locks::renew(hold_list asked_about, const renewal_options& how,
                                           renewal_sink& to) {
-    // Copy the holds: the caller may not exist any more when the request arrives.
+    // Copy the holds, because the caller may not exist any more when the request arrives.
     std::vector<hold> holds;
     for (const hold* const each : asked_about)
         holds.push_back(*each);
@@ -144,8 +144,8 @@ asio::awaitable<answer> memory_locks::transfer(hold what, owner_id to, duration 
                                          std::move(send));
 }
 
-/// Sends a transfer as a request of the new owner. For fault functions, the request is an attempt
-/// to acquire the lock (`verb::look`).
+/// Sends a transfer of a hold as a request of the new owner. A fault function sees this request as
+/// an attempt to acquire the lock (`verb::look`).
 asio::awaitable<remote::attempt> memory_locks::transfer_by(time_point deadline, const hold& what,
                                                            const ask& wanted) {
     const hold& who = wanted;
@@ -283,7 +283,7 @@ asio::awaitable<std::vector<finding>> memory_store::examine(ask trial) {
 namespace {
 
 /// Time in ms that a waiter adds to the end of the holder's lease. A request at the exact end of
-/// the lease could come too early, and would then be repeated without a pause.
+/// the lease could come too early. The waiter would then repeat it without a pause.
 constexpr duration after_the_end{1};
 
 } // namespace

@@ -16,8 +16,8 @@
 
 namespace holdfast::memory {
 
-/// Returns why the name is not allowed: it is empty or too long. The result is empty if the name is
-/// allowed.
+/// Returns why the name is not allowed: the name is empty or too long. If the name is allowed, the
+/// result is empty.
 std::optional<std::string> objection_to_name(const lock_name&);
 
 class memory_counters final : public counter_store {
@@ -46,7 +46,8 @@ private:
     const store_context& context_;
 };
 
-/// Waiter for a counter. It has the subscription, and the state of one request's attempts.
+/// Waiter for a counter. It has the subscription to the counter, and the state of one request's
+/// attempts.
 class counter_place final : public place {
 public:
     /// Creates the waiter. `context` and `wake` must outlive it.
@@ -62,8 +63,8 @@ public:
 
 private:
     bool takes() const noexcept { return want_.kind != counter_kind::latch; }
-    /// Returns whether waiters are notified. Waiters of a rate limiter are not: the reply says when
-    /// to ask again.
+    /// Returns whether waiters are notified. Waiters of a rate limiter are not notified, because
+    /// the reply says when to ask again.
     bool is_told() const noexcept { return want_.kind != counter_kind::rate; }
     asio::awaitable<remote::attempt> request(time_point deadline);
     remote::attempt attempt_from(reply<count_verdict>) const;
@@ -187,7 +188,8 @@ private:
     memory_wishes wishes_;
 };
 
-/// Waiter for one lock of any kind. It has the subscription, and the state of one owner's attempts.
+/// Waiter for one lock of any kind. It has the subscription to the lock, and the state of one
+/// owner's attempts.
 class lock_place final : public place {
 public:
     /// Creates the waiter. `context` and `wake` must outlive it.

@@ -56,7 +56,7 @@ void server_group::replicate(std::size_t count, duration lag) {
     }
 }
 
-/// Makes the replica follow the present primary. The caller must hold the mutex.
+/// Makes the replica follow the machine that is the primary now. The caller must hold the mutex.
 void server_group::follow(std::size_t replica) {
     auto next = std::make_shared<stream>(lag_);
     machines_[replica]->follow(next);
@@ -143,7 +143,7 @@ void server_state::wrote() {
 }
 
 /// Applies the data that have arrived from the primary. After that, this machine's own clock
-/// decides when they expire.
+/// decides when the data expire.
 void server_state::catch_up() {
     if (!follows_)
         return;

@@ -49,7 +49,8 @@ public:
 
     announcement last_announced() const;
 
-    /// Registers a function that is called at each announcement. Returns a number for forget().
+    /// Registers a function that is called each time a primary is announced. Returns a number for
+    /// forget().
     std::uint64_t listen(listener);
     void forget(std::uint64_t told);
 

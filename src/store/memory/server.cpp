@@ -97,9 +97,9 @@ std::shared_ptr<server> server::named(std::string_view name) {
     return std::shared_ptr<server>{new server{std::move(its)}};
 }
 
-// Makes URLs of the form memory:NAME work in each program that links holdfast::testing. The
-// component makes the linker keep `holdfast_memory_scheme`, so that the program need not call a
-// function first (tools/testing.cmake).
+// Makes URLs of the form memory:NAME work in each program that links holdfast::testing, without a
+// call by the program. For this, the CMake component makes the linker keep the symbol
+// `holdfast_memory_scheme` (tools/testing.cmake).
 
 namespace {
 

@@ -299,7 +299,8 @@ std::optional<holding> server_state::holding_of(const lock_name& name) const {
     return shared;
 }
 
-/// Returns the kind that uses the name, as text for messages, or null if the name is free.
+/// Returns the kind of lock or counter that uses the name, as text for messages. Returns null if
+/// the name is free.
 const char* server_state::what_is_there(const lock_name& name) const {
     if (has_.tokens.inspect(name))
         return words_for(lock_kind::token);
@@ -314,9 +315,9 @@ const char* server_state::what_is_there(const lock_name& name) const {
     return has_.counters.value(name) ? "a semaphore or a latch" : nullptr;
 }
 
-/// Returns the kind that uses the name, as text for messages, if it is not `wanted`. A number may
-/// be a semaphore, a latch, or a leased semaphore without held permits. As on Redis, the server
-/// cannot tell these three apart.
+/// Returns the kind that uses the name, as text for messages. Returns null if that kind is
+/// `wanted`, or if the name is free. A number may be a semaphore, a latch, or a leased semaphore
+/// without held permits. As on Redis, the server cannot tell these three apart.
 const char* server_state::other_than(const lock_name& name, const char* wanted) const {
     const char* const there = what_is_there(name);
     if (!there || std::string_view{there} == wanted)
@@ -749,8 +750,8 @@ verdict_on_look server_state::look_at_permits(const ask& want) {
     return answer;
 }
 
-/// Moves the number with this name to the table of leased semaphores, while a request about leased
-/// permits is executed. The number stays there only if permits are held afterwards.
+/// Moves the number with this name to the table of leased semaphores, before a request about leased
+/// permits is executed. After the request, the number stays in that table only if permits are held.
 void server_state::become_permits(const lock_name& name) {
     if (const std::optional<kept_number> kept = has_.counters.take_out(name))
         has_.permits.put(name, *kept);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of one machine of a memory::server. It is the model of a real server: the scripts of the
-// Redis store behave in the same way, and one conformance suite tests both. A primary sends its
-// data to each replica through a `stream`.
+// State of one machine of a memory::server, which is the model of a real server. The scripts of the
+// Redis store behave in the same way: one conformance suite tests both. A primary sends its data to
+// each replica through a `stream`.
 #pragma once
 
 #include "store/memory/counter_tables.hpp"
@@ -31,7 +31,7 @@ struct stored_wish {
     microseconds ends_at{};
 };
 
-/// All data of a server. Expiry times are times of the primary's clock; replicas store them
+/// All data of a server. Expiry times are times of the primary's clock. Replicas store these times
 /// unchanged. Thread safety: none; the server's mutex protects it.
 struct tables {
     /// Creates an empty object. The clock must outlive it.
@@ -77,9 +77,9 @@ struct tables {
     std::map<std::string, stored_wish> wishes{}; ///< latest wish for each name
 };
 
-/// Stream of data from a primary to one replica. After each write, the primary sends a full copy,
-/// which arrives after the time `lag`. After the same time again, the primary learns that the copy
-/// has arrived. Copies arrive in order. Thread safety: any thread may call any function.
+/// Stream of data from a primary to one replica. After each write, the primary sends a full copy.
+/// The copy arrives after the time `lag`. The confirmation takes the time `lag` once more until it
+/// reaches the primary. Copies arrive in order. Thread safety: any thread may call any function.
 class stream {
 public:
     using copy = std::shared_ptr<const tables>;
@@ -92,8 +92,8 @@ public:
     /// Returns the number of the last write that the primary knows to have arrived. The result is
     /// empty if there is none yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns the next time at which the result of confirmed() may grow, or `time_point::max()` if
-    /// no copy is on its way.
+    /// Returns the next time at which confirmed() may return a greater number. Returns
+    /// `time_point::max()` if no copy is on its way.
     time_point next_confirmation(time_point now);
 
     /// Returns the latest copy that has arrived since the last call, or null if there is none.
@@ -135,12 +135,12 @@ class subscriber;
 struct count_record {
     const counter_ask* taken = nullptr;
     const counter_ask* given_back = nullptr;
-    /// Set if the request is a change. For a change by another program, the number of the request
-    /// is 0.
+    /// Set if the request is a change. If another program made the change, the number of the
+    /// request is 0.
     const counter_change* changed = nullptr;
-    /// Value before and after the request: for a semaphore or a latch, the stored number; for a
-    /// leased semaphore, the number of held and free permits. Empty if there is no such counter, or
-    /// if it is a rate limiter.
+    /// Value before and after the request. For a semaphore or a latch, this is the stored number.
+    /// For a leased semaphore, it is the number of held and free permits. Empty if there is no such
+    /// counter, or if the counter is a rate limiter.
     std::optional<std::int64_t> before{};
     std::optional<std::int64_t> after{};
     bool granted = false; ///< true: permits were taken, or the change was made
@@ -149,8 +149,8 @@ struct count_record {
 
 struct forced_verdict {
     bool late = false;
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other = nullptr;
     forced what{};
 };
@@ -186,9 +186,9 @@ public:
     /// Returns the lock with this name. The result is empty if the lock is free or the name is not
     /// a lock.
     std::optional<holding> lock_at(const lock_name&) const;
-    /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if it never
-    /// ends. The result is empty if this owner does not hold the lock, or if it is a read-write
-    /// lock.
+    /// Returns the remaining lease of a lock with a single holder, or `duration::max()` if the
+    /// lease never ends. The result is empty if this owner does not hold the lock, or if the lock
+    /// is a read-write lock.
     std::optional<duration> left_of(const lock_name&, const std::string& owner) const;
     /// Ends a lock by force (`inspector::force_release` and `force_kind`). Refuses the request as
     /// late if this server's clock has passed `deadline`.
@@ -201,16 +201,16 @@ public:
     /// Result of ask_holders().
     struct asked_verdict {
         std::vector<std::string> owners{};
-        /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-        /// none.
+        /// If another kind of lock or counter uses the name: this kind, as text for messages.
+        /// Otherwise null.
         const char* other = nullptr;
     };
-    /// Stores a wish, which asks the present owners of a lock to release it soon; see `wish_store`.
+    /// Stores a wish. A wish asks the holders of a lock to release it soon; see `wish_store`.
     asked_verdict ask_holders(const lock_name&, const wish&, duration kept);
     std::optional<wish> wish_for(const hold&) const;
 
     // Functions that execute requests about counters. A request after `deadline` is refused as
-    // late. `memory` is how long the server remembers the answer.
+    // late. `memory` is the time for which the server remembers the answer.
     count_verdict count(const counter_ask&, std::optional<microseconds> deadline, duration memory);
     void give_back(const counter_ask&, duration memory);
     change_verdict change(const counter_change&, std::optional<microseconds> deadline,
@@ -224,8 +224,8 @@ public:
     std::optional<std::int64_t> count_of(const lock_name&, counter_kind) const;
     /// Returns the remaining lease of each leased permit, by permit id.
     std::map<std::string, duration> permits_held(const lock_name&) const;
-    /// Returns the kind that uses the name, as text for messages, if the name has another kind.
-    /// Otherwise returns null.
+    /// If another kind than the given one uses the name, returns this other kind, as text for
+    /// messages. Otherwise returns null.
     const char* other_kind(const lock_name&, counter_kind) const;
 
     microseconds now() const;
@@ -236,8 +236,8 @@ public:
 
     /// Returns the identifier of this machine, which no other machine of the process has.
     const std::string& id() const noexcept { return id_; }
-    /// Returns the time (of the clients' clock) before which changes may have been lost.
-    /// `time_point::min()`: none was lost.
+    /// Returns the time (by the clients' clock) before which changes may have been lost. Returns
+    /// `time_point::min()` if no change was lost.
     time_point forgets_before() const;
 
     // Functions for replication (replicas.cpp). Each request that changes data is a write.
@@ -246,7 +246,7 @@ public:
     void be_primary();
     std::uint64_t demotions() const;      ///< how often the machine stopped being the primary
     void follow(std::shared_ptr<stream>); ///< makes this machine a replica; it keeps its data
-    /// Adds a replica. Sends it all data first, and then each write.
+    /// Adds a replica. The replica gets all data first, and then each write.
     void feed(const std::shared_ptr<stream>&);
     std::uint64_t writes() const; ///< number of writes so far
     /// Returns the number of replicas that have all writes up to `write`.
@@ -263,8 +263,8 @@ public:
     bool stands_still() const;
     void stop();
     void resume();
-    /// Runs the function now or, if the machine is stopped, when resume() is called, on the thread
-    /// that calls resume().
+    /// Runs the function now. If the machine is stopped, the function runs instead when resume() is
+    /// called, on the thread that calls resume().
     void when_it_goes_on(std::function<void()>);
 
     // Subscribers that are notified of releases.
@@ -287,8 +287,8 @@ public:
     void stranger_changes(const counter_change&);
     void stranger_takes_permits(const hold&, duration lease_time);
     std::size_t requests_remembered() const;
-    /// Sets a function that is called for each request about a counter that is not late. It is
-    /// called with the mutex held, so it must not call the server.
+    /// Sets a function that the server calls for each request about a counter, except for late
+    /// requests. The server calls it with the mutex held, so the function must not call the server.
     void tell_of_counts(std::function<void(const count_record&)>);
 
     // Queues for a fair lock as a Redisson client does, with the times that Redisson computes.
@@ -296,14 +296,15 @@ public:
                                   duration lease);
     void stranger_leaves(const lock_name&, const std::string& owner, duration wait);
     bool stranger_releases(const lock_name&, const std::string& owner);
-    /// Sets Redisson's fairLockWaitTimeout: how long a Redisson client waits in a queue.
+    /// Sets the fairLockWaitTimeout of the Redisson clients: how long such a client waits in a
+    /// queue.
     void set_jvm_wait(duration);
     duration stranger_waits() const;
     std::vector<std::string> waiting(const lock_name&) const;
     bool read_waiting(const lock_name&, std::vector<std::string>& known) const;
     std::vector<std::string> counting(const lock_name&) const;
-    /// Returns a number that grows with each call that may have changed a holder or a queue. It
-    /// does not grow when a lease or an entry expires.
+    /// Returns a number that grows with each call that may have changed a holder or a queue. The
+    /// number does not grow when a lease or an entry expires.
     std::uint64_t changes() const;
 
 private:
@@ -367,18 +368,19 @@ private:
     std::function<void(const count_record&)> keeps_record_;
 };
 
-/// Returns the channel that notifies waiters of a lock. Each waiter of a fair lock has its own
-/// channel. Another lock has one channel for all waiters.
+/// Returns the channel that notifies waiters of a lock. In a fair lock, each waiter has a channel
+/// of its own. In any other lock, all waiters share one channel.
 inline lock_name channel_of(const lock_name& name, const std::string& owner) {
     return name.text + '\0' + owner;
 }
-/// Returns the channel that notifies waiters of a counter that permits are free or that the latch
-/// is open.
+/// Returns the channel that notifies waiters of a counter. They are notified when permits are free,
+/// or when the latch is open.
 inline lock_name channel_of(const lock_name& name, counter_kind kind) {
     return name.text + (kind == counter_kind::latch ? std::string{"\0latch", 6}
                                                     : std::string{"\0semaphore", 10});
 }
-/// Returns the channel that notifies the holders of a lock of a wish.
+/// Returns the channel for wishes. It notifies the holders of a lock that another client wants the
+/// lock.
 inline lock_name wish_channel(const lock_name& name) {
     return lock_name{"holdfast_asked:" + name.text};
 }

@@ -36,13 +36,13 @@ inline std::shared_ptr<server_state> primary_state(const server& at) {
 inline std::size_t primary_number(const server& at) {
     return machines(at)->primary_number();
 }
-/// Announces to the clients that this machine is the primary. Tests use it for announcements that
-/// arrive too early or twice.
+/// Announces to the clients that this machine is the primary. Tests use this function for
+/// announcements that arrive too early or twice.
 inline void announce(server& at, std::size_t machine) {
     machines(at)->announce(machine);
 }
 
-/// Sets the speed of the primary's clock. At 1.0, it is as fast as the clients' clock.
+/// Sets how fast the primary's clock is. At 1.0, it is as fast as the clients' clock.
 inline void set_clock_rate(server& at, double rate) {
     primary_state(at)->set_clock_rate(rate);
 }
@@ -71,9 +71,9 @@ inline std::size_t listener_count(const server& at) {
 inline bool cut_readers(server& at, const lock_name& name, duration lease) {
     return primary_state(at)->cut_readers(name, lease);
 }
-/// Requests a fair lock as a Redisson client. Returns true if the client gets the lock, for
-/// `lease`. Returns false if the client waits in the queue; it tries again only when the test calls
-/// this function again.
+/// Requests a fair lock as a Redisson client. Returns true if the client gets the lock, for the
+/// time `lease`. Returns false if the client waits in the queue. The client tries again only when
+/// the test calls this function again.
 inline bool queue_stranger(server& at, const lock_name& name, duration lease) {
     const std::shared_ptr<server_state> primary = primary_state(at);
     return primary->stranger_takes_or_queues(name, "foreign", primary->stranger_waits(), lease);

@@ -11,7 +11,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer, and maximum number of answers for one list.
+/// Two limits of a list: maximum number of names in one answer, and maximum number of answers.
 constexpr std::size_t names_in_page = 1000;
 constexpr int pages_max = 100;
 
@@ -137,8 +137,8 @@ struct seen_counter {
     bool has_row = false;
     std::optional<counter_answer> before{}; ///< outcome of an earlier copy of this request
     counter_now now{};
-    /// Other kind of lock or counter that uses the name, as text for messages. Null if there is
-    /// none.
+    /// If another kind of lock or counter uses the name: this kind, as text for messages. Otherwise
+    /// null.
     const char* other_kind = nullptr;
 };
 
@@ -190,8 +190,8 @@ public:
     }
 
 private:
-    /// Ends the transaction of a change. If `writes` is true, sends the writes first. Returns
-    /// whether the server executed the statements before the deadline.
+    /// Ends the transaction of a change. If `writes` is true, sends the writes of the change first.
+    /// Returns false if the server did not execute these writes before the deadline.
     asio::awaitable<bool> end(bool writes) {
         const read_then_write::maker writing = [&](const runtime::remote_clock& clock) {
             return writes ? change_ended(at_.named, what_, effect_, mark_,
@@ -305,8 +305,8 @@ bool may_make_it(counter_verb verb) {
            verb == counter_verb::set || verb == counter_verb::set_new;
 }
 
-/// Returns a statement that changes no row. It fails if the user lacks a privilege on the table of
-/// holds that the second half of the change needs.
+/// Returns a statement that only checks a privilege on the table of holds, and changes no row. If
+/// the user lacks a privilege that the change needs later, the statement fails.
 std::string right_on_holds(const tables& named, const counter_change& what) {
     if (what.verb == counter_verb::set_lease)
         return "UPDATE " + named.holds + " SET expires=expires WHERE FALSE";
@@ -315,8 +315,8 @@ std::string right_on_holds(const tables& named, const counter_change& what) {
     return deletes ? "DELETE FROM " + named.holds + " WHERE FALSE" : "DO 0";
 }
 
-/// Returns a statement that changes no row. If the change may delete the counter, the statement
-/// fails if the user may not delete rows.
+/// Returns a statement that only checks a privilege, and changes no row. If the change may delete
+/// the counter, but the user may not delete rows, the statement fails.
 std::string right_to_delete(const tables& named, const counter_change& what) {
     const bool deletes = what.verb == counter_verb::erase || what.verb == counter_verb::count_down;
     return deletes ? "DELETE FROM " + named.counters + " WHERE FALSE" : "DO 0";

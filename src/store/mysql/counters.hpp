@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters on MySQL: the store of latch counts and of the permit totals of leased semaphores, the
-// waiter for a latch, and the SQL of a change.
+// Counters on MySQL. The store has the counts of latches, and the total numbers of permits of
+// leased semaphores. Also the waiter for a latch, and the SQL of a change.
 #pragma once
 
 #include "store/mysql/request_context.hpp"
@@ -66,8 +66,8 @@ private:
     std::unique_ptr<watch> poll_;
 };
 
-/// Tries once to make a change before the deadline. If the server ran the request in time, stores
-/// its answer in `said`.
+/// Tries once to make a change before the deadline. If the server ran the request before the
+/// deadline, stores the server's answer in `said`.
 asio::awaitable<attempt> change_once(request_context&, const counter_change&, time_point deadline,
                                      duration memory, counter_answer& said);
 
@@ -75,8 +75,8 @@ asio::awaitable<attempt> change_once(request_context&, const counter_change&, ti
 
 /// State of a counter while its row is locked.
 struct counter_now {
-    /// Value of the counter; for permits, the total including held permits. Empty if the counter
-    /// does not exist.
+    /// Value of the counter. For permits, this is the total, which includes held permits. Empty if
+    /// the counter does not exist.
     std::optional<std::int64_t> value{};
     std::int64_t held = 0;            ///< number of permits that are held
     bool that_permit_is_held = false; ///< true: the permit in the request is held
@@ -86,7 +86,7 @@ struct counter_now {
 struct counter_effect {
     counter_answer said{};
     bool changes = false; ///< true: the value changes
-    /// The new value of the counter. Empty if the counter and all its holds are deleted.
+    /// The new value of the counter. Empty if the counter and all its holds must be deleted.
     std::optional<std::int64_t> value{};
     bool ends_permit = false;
     bool sets_lease = false;
@@ -96,8 +96,7 @@ counter_effect effect_of(const counter_change&, const counter_now&);
 
 // SQL statements about counters: permit totals of semaphores, and counts of latches.
 
-/// Returns the SQL condition that a row of the counter table belongs to a counter that has not
-/// expired.
+/// Returns the SQL condition that the counter in a row has not expired.
 std::string living_counter();
 
 /// Returns the number that stands for this kind in column `kind` of the counter table.
@@ -107,10 +106,10 @@ std::string kind_number(counter_kind);
 std::string counter_row(const lock_name&, counter_kind);
 
 /// Returns the statements of the first half of a change, which run in an open transaction. They
-/// lock the counter's row by writing `mark` into it, read the counter, and read the stored outcome
-/// if the server has executed this request before. They also delete old outcomes. If the user lacks
-/// a privilege, one of these statements fails, so nothing is committed. Only the privilege to
-/// insert an outcome is not checked here.
+/// write `mark` into the counter's row, which locks the row. Then they read the counter. If the
+/// server has executed this request before, they also read the stored outcome. They delete old
+/// outcomes. If the user lacks a privilege, one of these statements fails, so nothing is committed.
+/// Only the privilege to insert an outcome is not checked here.
 std::vector<std::string> change_begun(const tables&, const counter_change&,
                                       const std::string& mark);
 inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_at = 5, time_at = 6,
@@ -118,8 +117,8 @@ inline constexpr std::size_t touched_at = 2, value_at = 3, outcome_at = 4, held_
 
 /// Returns the statements of the second half of a change. The first one stores the outcome in a
 /// row, which is kept for the time `memory`. It inserts no row if the deadline has passed, or if
-/// the transaction of the first half has ended. The other statements make the change only if this
-/// row exists.
+/// the transaction of the first half has ended. The other statements make the change, but only if
+/// the row was inserted.
 std::vector<std::string> change_ended(const tables&, const counter_change&, const counter_effect&,
                                       const std::string& mark, const std::string& late,
                                       duration memory);

@@ -14,7 +14,7 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of names in one answer, and maximum number of answers for one list.
+/// Two limits of a list: maximum number of names in one answer, and maximum number of answers.
 constexpr std::size_t names_at_once = 500;
 constexpr int answers_max = 200;
 
@@ -119,8 +119,8 @@ asio::awaitable<std::unique_ptr<watch>> row_inspector::listen(lock_name name, al
 namespace {
 
 /// Returns statements that lock the rows of this lock, and read the exclusive holder and the
-/// readers. The last two statements change no row. They fail if the user lacks a privilege that the
-/// second half needs, so that nothing is committed.
+/// readers. The last two statements change no row: they fail if the user lacks a privilege that is
+/// needed later, so that nothing is committed.
 std::vector<std::string> holders_locked(const request_context& at, const lock_name& name) {
     const std::string here = " WHERE name=" + hex(name.text), alive = ">" + std::string{now_text};
     return {"SELECT IF(expires" + alive + ",owner,NULL) FROM " + at.named.locks + here +
@@ -163,8 +163,8 @@ bool is_meant(const force_options& what, const holders& found) {
            (what.only_from.empty() || std::ranges::count(all, what.only_from) > 0);
 }
 
-/// Returns the kind that uses the name instead of the expected kind, as text for messages. Returns
-/// null if the name is unused, or if the expected kind uses it.
+/// If another kind than the expected one uses the name, returns this other kind, as text for
+/// messages. Returns null if the name is unused, or if the expected kind uses it.
 const char* what_is_instead(const force_options& what, const result& kinds) {
     if (what.kind)
         return other_kind_in(kinds, reason_for(*what.kind));
@@ -269,8 +269,8 @@ void add_hold(lock_state& told, const std::vector<std::optional<std::string>>& r
     told.is_held = true;
 }
 
-/// Records that a counter uses the name, unless a lock uses it. Call this function if a counter
-/// with the name exists.
+/// Records that a counter uses the name, unless a lock uses the name. Call this function only if a
+/// counter with this name exists.
 void add_counter(lock_state& told) {
     if (!told.owners.empty() || !told.waiters.empty())
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection of locks for operators: shows the holds of a lock, ends them by force, and has the SQL
-// for both. Also the description that a client stores about itself.
+// Inspection of locks for operators: shows the holds of a lock, and ends holds by force. Also the
+// SQL for both, and the description that a client stores about itself.
 #pragma once
 
 #include "mysql/database.hpp"
@@ -47,7 +47,7 @@ private:
 /// Which holds are ended by force.
 struct force_options {
     lock_name name;
-    /// Owner whose hold is ended. Empty: the holds of all owners are ended.
+    /// Owner whose hold is ended. If empty, the holds of all owners are ended.
     std::string only_from{};
     std::optional<lock_kind> kind{}; ///< kind that the lock must have; empty: any kind
 };
@@ -83,7 +83,8 @@ std::string lock_is_free(const tables&, const lock_name&);
 std::string written(const client_info&);
 std::optional<client_info> client_info_in(std::string_view info);
 
-/// Returns whether the owner belongs to a holdfast client, by the mark in its UUID.
+/// Returns whether the owner belongs to a holdfast client. The UUID of such an owner contains a
+/// mark.
 bool is_ours(std::string_view owner);
 
 } // namespace holdfast::mysql

@@ -19,9 +19,9 @@ bool rings_bell(const request_context& at, const hold& of) {
 
 using attempt_text = std::string (*)(const tables&, const ask&, const attempt_terms&);
 
-/// Sends one attempt to take the lock. If `bell` is not empty, the attempt also takes this user
-/// lock (GET_LOCK). A writer's request also writes or deletes its mark, which is the row of a
-/// waiting writer.
+/// Sends one attempt to take the lock. If `bell` is not empty, the attempt also takes the user lock
+/// (GET_LOCK) with this name. If a writer makes the attempt, the request also inserts or deletes
+/// the writer's mark. A mark is a row that says that a writer waits.
 asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, const take_terms& how,
                                       attempt_text text_of, const std::string& bell) {
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
@@ -34,8 +34,8 @@ asio::awaitable<answers> ask_for_lock(request_context& at, const ask& want, cons
         return all;
     };
     composing text{make};
-    // Ignore an error of the statement that writes a waiting writer's mark. The result of the
-    // attempt does not depend on the mark.
+    // Ignore errors of the statements that write the mark of a waiting writer. The result of the
+    // attempt does not depend on this mark.
     call_options options{.on = how.on, .rest_is_hint = true, .may_meet_lock = 0};
     const std::string undo = bell_dropped(bell);
     if (!bell.empty())
@@ -81,7 +81,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     answers said;
     if (how.may_be_free && want.kind != lock_kind::write)
         said = co_await ask_in_words(at, want, how, lock_attempt_if_free);
-    // The short attempt does not say why it failed, so make the full attempt.
+    // The short attempt does not say why it failed. So make the full attempt now.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
     co_await refuse_blocked_attempt(at, said, 0);
@@ -122,8 +122,9 @@ asio::awaitable<taken> take_lock(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// If the user lock's connection has ended, the server has freed the user lock, so any connection
-// may send the release. If this client has lost the lock, the release still frees the user lock.
+// If the connection with the user lock has ended, the server has freed the user lock. Any
+// connection may then send the release. Even if this client has lost the lock, the release must
+// free the user lock.
 asio::awaitable<released> release_lock(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection> bell) {
     if (bell && bell->is_cut())
@@ -164,7 +165,8 @@ std::string lock_may_be_had(const request_context& at, const ask& want) {
 namespace {
 
 asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_point deadline) {
-    // Use a new `mark` for each retry: the failed attempt may have committed its mark in the row.
+    // Use a new `mark` for each retry, because the failed attempt may have committed its own mark
+    // in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return read_attempt(at.named, want, {late_after(clock, deadline), at.info, mark});
@@ -234,8 +236,8 @@ asio::awaitable<taken> take_turn(request_context& at, const ask& want, take_term
     co_return co_await with_row_made(at, want.name, once);
 }
 
-// Change the lock's row first. So the release waits for a running attempt of the same owner, and
-// sees its result.
+// Change the lock's row first. If an attempt of the same owner is running, the release then waits
+// for this attempt, and sees its result.
 asio::awaitable<released> release_turn(request_context& at, const hold& held,
                                        std::shared_ptr<pinned_connection>) {
     const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -272,7 +274,8 @@ asio::awaitable<void> refuse_other_kind(request_context& at, const lock_name& na
 // created.
 asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_terms how) {
     co_await refuse_missing_rights(at);
-    // Use a new `mark` for each retry: the failed attempt may have committed its mark in the row.
+    // Use a new `mark` for each retry, because the failed attempt may have committed its own mark
+    // in the row.
     const auto make = [&](const runtime::remote_clock& clock, const server_facts&) {
         const std::string mark = at.next_mark(want.owner);
         return permit_attempt(at.named, want, {late_after(clock, how.deadline), at.info, mark});

@@ -17,8 +17,8 @@ namespace holdfast::mysql {
 /// Conditions of one attempt to take a lock.
 struct take_terms {
     time_point deadline;
-    /// Connection that has the user lock (GET_LOCK) of this lock; the attempt must use it. If null,
-    /// the attempt may use any connection.
+    /// Connection that has the user lock (GET_LOCK) of this lock. The attempt must use this
+    /// connection. If null, the attempt may use any connection.
     std::shared_ptr<pinned_connection> on{};
     bool may_be_free = false; ///< true: this client has not found the lock busy lately
 };
@@ -41,10 +41,11 @@ struct released {
 /// The table that stores the holds of a kind.
 enum class kept_in : std::uint8_t { locks, readers, permits };
 
-/// Functions of one kind of lock. The arguments must live until the request has completed.
+/// Functions of one kind of lock. The arguments of each function must live until the request has
+/// completed.
 struct verbs {
-    /// Tries once to take the lock. If the owner already holds the lock, it is granted again. If
-    /// the request reaches the server after the deadline, the result is "late", and nothing is
+    /// Tries once to take the lock. If the owner already holds the lock, the lock is granted again.
+    /// If the request reaches the server after the deadline, the result is "late", and nothing is
     /// granted.
     asio::awaitable<taken> (*take)(request_context&, const ask&, take_terms);
 
@@ -90,7 +91,8 @@ asio::awaitable<taken> with_row_made(request_context& at, const lock_name& name,
     }
 }
 
-// Functions for mutexes, fenced mutexes and writers. `verbs` explains them.
+// Functions for mutexes, fenced mutexes and writers. The comments on the members of `verbs` explain
+// these functions.
 asio::awaitable<taken> take_lock(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_lock(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);
@@ -101,13 +103,15 @@ std::string lock_may_be_had(const request_context&, const ask&);
 asio::awaitable<attempt> move_hold(request_context&, const hold&, const ask& wanted,
                                    time_point deadline);
 
-// Functions for readers. `verbs` explains them. Writers use the functions for mutexes.
+// Functions for readers. The comments on the members of `verbs` explain these functions. Writers
+// use the functions for mutexes.
 asio::awaitable<taken> take_to_read(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_read(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);
 std::string may_be_read(const request_context&, const ask&);
 
-// Functions for fair locks, which are granted in the order of arrival. `verbs` explains them.
+// Functions for fair locks, which are granted in the order of arrival. The comments on the members
+// of `verbs` explain these functions.
 asio::awaitable<taken> take_turn(request_context&, const ask&, take_terms);
 asio::awaitable<released> release_turn(request_context&, const hold&,
                                        std::shared_ptr<pinned_connection> bell);

@@ -10,8 +10,8 @@ std::string when(std::string_view condition, std::string_view then) {
     return std::string{" WHEN "}.append(condition).append(" THEN ").append(then);
 }
 
-/// Returns an SQL expression that leaves the token unchanged. As a side effect, it sets the answer
-/// to a refusal with this reason.
+/// Returns an SQL expression for an attempt that is refused for this reason. Its value is the
+/// unchanged token. Its side effect sets the answer of the attempt to the refusal.
 std::string unchanged(std::string_view reason) {
     return "token+" + refusing(reason);
 }
@@ -21,9 +21,10 @@ std::string quoted(std::string_view bell) {
     return std::string{"'"}.append(bell).append("'");
 }
 
-/// Returns an SQL expression with the value 0, which tries to take the user lock (GET_LOCK) without
-/// waiting. If the connection then has the user lock, the expression adds `bell_bit` to the insert
-/// id. It does not take a user lock twice, because it would then have to be released twice.
+/// Returns an SQL expression that tries to take the user lock (GET_LOCK) without waiting; its value
+/// is 0. If the connection has the user lock after that, the expression adds `bell_bit` to the
+/// insert id. It takes no user lock that the connection already has: a user lock that was taken
+/// twice would have to be released twice.
 std::string with_bell(std::string_view bell) {
     if (bell.empty())
         return {};
@@ -44,8 +45,8 @@ std::string unless_granted(std::string_view column, std::string_view granted) {
         .append(")");
 }
 
-/// Returns the branches of an attempt's CASE that only a writer needs. They stand between the
-/// branches "already mine" and "free".
+/// Returns the branches of an attempt's CASE expression that only a writer needs. They stand
+/// between the branches "already mine" and "free".
 std::string refused_to_write(const tables& named, const ask& want) {
     if (want.kind != lock_kind::write || want.under == 0)
         return {};
@@ -62,8 +63,9 @@ std::string free_for(const tables& named, const ask& want) {
     return free;
 }
 
-/// Returns the branches of an attempt's CASE that refuse a busy lock. The refusal contains the
-/// remaining time of the holder, of the last reader, or of the first waiter in a fair queue.
+/// Returns the branches of an attempt's CASE expression that refuse a busy lock. The refusal
+/// contains the remaining time of the holder, of the last reader, or of the first waiter in a fair
+/// queue.
 std::string busy_for(const tables& named, const ask& want) {
     if (want.kind == lock_kind::fair)
         return when("TRUE",
@@ -92,7 +94,7 @@ std::string lock_attempt_if_free(const tables& named, const ask& want, const att
            is_read_by_anybody(named, want.name) + " AND NOT " + is_late(terms.late);
 }
 
-// The order of the columns matters: MySQL assigns them from left to right, so the columns after
+// The order of the columns matters. MySQL assigns them from left to right, so the columns after
 // `token` can use the new value of `token`.
 std::string lock_attempt(const tables& named, const ask& want, const attempt_terms& terms) {
     const std::string owner = hex(to_string(want.owner)), now{now_text};
@@ -119,8 +121,8 @@ std::string lock_row(const tables& named, const lock_name& name) {
            " FROM DUAL ON DUPLICATE KEY UPDATE touched=" + named.locks + ".touched";
 }
 
-// Leave the owner in the row. If this client takes the lock again, the length of the row stays the
-// same. That saves the server a third of its work for a lock and an unlock.
+// Leave the owner in the row. If this client takes the lock again, the row then keeps its length.
+// This saves the server a third of its work for a lock and an unlock.
 std::string lock_release(const tables& named, const hold& held, std::string_view bell) {
     const std::string name = quoted(bell);
     const std::string awaited =
@@ -132,8 +134,8 @@ std::string lock_release(const tables& named, const hold& held, std::string_view
            " AND owner=" + hex(to_string(held.owner));
 }
 
-// The order of the columns matters: MySQL assigns them from left to right, so the columns after
-// `token` can use the insert id, which says whether the statement is late.
+// The order of the columns matters. MySQL assigns them from left to right, so the columns after
+// `token` can use the insert id. The insert id says whether the statement is late.
 std::string lock_transfer(const tables& named, const hold& held, const ask& wanted,
                           const attempt_terms& terms) {
     const std::string to = hex(to_string(wanted.owner));
@@ -141,8 +143,7 @@ std::string lock_transfer(const tables& named, const hold& held, const ask& want
         return "," + column + "=IF(LAST_INSERT_ID()=1," + value + "," + column + ")";
     };
     const std::string end = end_of(wanted.lease_time);
-    // Assign `expires` before `owner`, because the expression for `expires` reads the present
-    // owner.
+    // Assign `expires` before `owner`, because the expression for `expires` uses the old owner.
     return "UPDATE " + named.locks + " SET token=token+0*LAST_INSERT_ID(IF(" + is_late(terms.late) +
            ",2,1))" +
            unless_late("expires",
@@ -161,8 +162,8 @@ namespace {
 
 const std::string sql_now{now_text};
 
-/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. The rows belong to
-/// the lock that the outer statement changes.
+/// Returns an SQL FROM clause that selects the unexpired hold rows of this kind. They belong to the
+/// lock whose row the surrounding statement changes.
 std::string living(const tables& named, hold_row kind) {
     return " FROM " + named.holds + " AS h WHERE h.name=" + named.locks +
            ".name AND h.kind=" + std::to_string(static_cast<int>(kind)) + " AND h.expires>" +
@@ -191,7 +192,7 @@ std::string kept(const std::string& reason) {
 }
 
 /// Returns a statement that shortens the marks of waiting writers after the last reader has left. A
-/// mark then lasts only for the time in its column `token`, so that a dead writer does not keep new
+/// mark then lasts only for the time in its column `token`. So a dead writer does not keep new
 /// readers away for long. The statement reads a derived table, because MySQL does not allow an
 /// UPDATE to read its own table.
 std::string marks_cut(const tables& named, const lock_name& name) {
@@ -202,8 +203,8 @@ std::string marks_cut(const tables& named, const lock_name& name) {
            " AND kind=0 AND expires>" + sql_now + " LIMIT 1) AS d)=0";
 }
 
-/// Returns the branches of an attempt's CASE that refuse a reader. They stand between the branches
-/// "already mine" and "granted".
+/// Returns the branches of an attempt's CASE expression that refuse a reader. They stand between
+/// the branches "already mine" and "granted".
 std::string refused_to_read(const tables& named, const ask& want) {
     const std::string beside = owner_beside(want);
     // If the reader's own client holds the write lock, ignore the marks of waiting writers.
@@ -263,8 +264,8 @@ std::vector<std::string> read_attempt(const tables& named, const ask& want,
         marks_cut(named, want.name), "COMMIT"};
 }
 
-// Lock the lock's row first. So the release waits for a running attempt of the same owner, and sees
-// its result.
+// Lock the lock's row first. If an attempt of the same owner is running, the release then waits for
+// this attempt, and sees its result.
 std::vector<std::string> read_release(const tables& named, const hold& held) {
     const std::string name = hex(held.name.text);
     const std::string mine = row_of(held.name, hold_row::reader, to_string(held.owner));
@@ -335,8 +336,8 @@ std::vector<std::string> fair_attempt(const tables& named, const ask& want,
     const std::string reason = "LAST_INSERT_ID()&1048575";
     const std::string busy =
         "NOT " + granted + " AND " + reason + " BETWEEN 1 AND " + std::to_string(longest_left);
-    // A new queue row gets a number above all existing numbers, even if the clock was set back. An
-    // expired row that is used again gets such a number, too.
+    // Number of a new queue row. It is above all existing numbers, even if the clock was set back.
+    // An expired row that is used again also gets such a new number.
     const std::string turn = "(SELECT GREATEST(COALESCE(MAX(o.token),0)+1,CAST(" +
                              std::string{runs_text} + " AS UNSIGNED)) FROM " + named.holds +
                              " AS o WHERE o.name=" + name + " AND o.kind=3)";
@@ -367,7 +368,8 @@ std::string turn_has_come(const tables& named, const ask& want) {
 
 namespace {
 
-/// Returns a subquery about the held permits of the counter that the outer statement changes.
+/// Returns a subquery about the held permits of a counter. This is the counter whose row the
+/// surrounding statement changes.
 std::string held_there(const tables& named, const std::string& what, const std::string& which) {
     return "(SELECT " + what + " FROM " + named.holds + " AS h WHERE h.name=" + named.counters +
            ".name AND h.kind=2 AND h.expires>" + std::string{now_text} + which +
@@ -436,8 +438,8 @@ std::vector<std::string> permit_attempt(const tables& named, const ask& want,
             "COMMIT"};
 }
 
-// Lock the counter's row first. So the release waits for a running attempt of the same owner, and
-// sees its result.
+// Lock the counter's row first. If an attempt of the same owner is running, the release then waits
+// for this attempt, and sees its result.
 std::vector<std::string> permit_release(const tables& named, const hold& held) {
     const std::string gone = "DELETE FROM " + named.holds + " WHERE " + one_of(held);
     return {"START TRANSACTION",

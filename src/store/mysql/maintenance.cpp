@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// Maximum number of attempts to take the trial lock, and to release it.
+/// Maximum number of attempts to take the doctor's trial lock, and to release it.
 constexpr int repeats_max = 3;
 
 finding trouble(const char* topic, const boost::system::system_error& why) {
@@ -206,8 +206,8 @@ private:
         }
     }
 
-    /// Checks each privilege on the tables. The trial lock does not need all of them: for example,
-    /// it inserts no row if its row exists already.
+    /// Checks each privilege on the tables. The trial lock is not enough, because it does not need
+    /// all privileges. For example, it inserts no row if its row exists already.
     asio::awaitable<void> judge_rights() {
         const std::vector<needed_right> all = needed_rights(at_.named);
         const auto make = [&](const runtime::remote_clock&, const server_facts&) {
@@ -350,9 +350,9 @@ asio::awaitable<answers> run_one(database& server, const std::string& statement)
     co_return co_await server.run(text);
 }
 
-/// Runs the last of the statements first, which inserts the row of the identity. It needs more
-/// privileges than the CREATE statements, and the server checks them even if the table is missing.
-/// So if the user lacks a privilege, no table is created.
+/// Runs the last of the statements first: it inserts the row of the identity. This INSERT needs
+/// more privileges than the CREATE statements, and the server checks them even if the table is
+/// missing. So if the user lacks a privilege, no table is created.
 asio::awaitable<void> try_last(database& server, const std::string& statement) {
     try {
         co_await run_one(server, statement);
@@ -449,7 +449,7 @@ asio::awaitable<void> sweep::loop(std::shared_ptr<sweep> self) {
         try {
             co_await self->once();
         } catch (const boost::system::system_error&) {
-            // Ignore the error: the next sweep, in ten minutes, tries again.
+            // Ignore the error. The next sweep, in ten minutes, tries again.
         }
     }
 }

@@ -14,20 +14,21 @@
 
 namespace holdfast::mysql {
 
-/// Implements `store::examine`. Checks what the server reports about itself, and whether a lock can
-/// be taken, renewed and released.
+/// Implements `store::examine`. Checks the facts that the server reports about itself. Also checks
+/// whether a lock can be taken, renewed and released.
 asio::awaitable<std::vector<finding>> examine_server(request_context&, ask trial);
 
-/// Implements `store::set_up`. The argument must be the database inside the `guarded_database`: the
-/// `guarded_database` adds advice about locks to each refusal, which would be wrong here.
+/// Implements `store::set_up`. The argument must be the database inside the `guarded_database`. The
+/// `guarded_database` itself adds advice about locks to each refusal; here, this advice would be
+/// wrong.
 asio::awaitable<std::vector<finding>> make_tables(const request_context&, database&);
 
 /// Returns the doctor's findings about a server's settings. Does no I/O.
 std::vector<finding> judge(const server_facts&);
 
 /// Task that deletes rows which were not used for a day. It runs every ten minutes, in small steps.
-/// Deleting the row of a lock is safe for fencing tokens: they follow the server's clock, so the
-/// next token is still greater than all earlier tokens.
+/// It may delete the row of a lock without harm to fencing tokens: tokens follow the server's
+/// clock, so the next token is still greater than all earlier tokens.
 class sweep : public std::enable_shared_from_this<sweep> {
 public:
     /// The request context must live until stop() is called.

@@ -94,8 +94,8 @@ asio::awaitable<answers> guarded_database::run(statements& what, call_options op
     throw net::failure{*refused};
 }
 
-/// Reads the identity of the server's data again if the server's address has changed. Another
-/// server may have other data.
+/// Reads the identity of the server's data again if the server's address has changed, because
+/// another server may have other data.
 void guarded_database::ask_for_identity(const std::string& server) {
     if (asked_ == server)
         return;

@@ -51,7 +51,7 @@ public:
 
     /// Returns the identity of the server's data. The id is empty until it was read from the
     /// server. A server that flushes its log at each commit loses no committed change. Until the
-    /// client has read the setting, it assumes that the server does so.
+    /// client has read this setting of the server, it assumes that the server flushes its log.
     const server_identity& identity() const { return identity_; }
 
 private:
@@ -65,8 +65,8 @@ private:
     server_identity identity_{.forgets_before = time_point::min()};
 };
 
-/// Maximum length of a lock name, in bytes. The client refuses a longer name itself, because some
-/// servers do not refuse it.
+/// Maximum length of a lock name, in bytes. The client itself refuses a longer name, because some
+/// servers would accept it.
 inline constexpr std::size_t name_bytes_most = 255;
 
 std::optional<std::string> objection_to_name(const lock_name&);

@@ -19,7 +19,8 @@
 namespace holdfast::mysql {
 namespace {
 
-/// Maximum number of rows in a batch. Such a transaction takes the server a few milliseconds.
+/// Maximum number of rows in a batch. A transaction with this number of rows takes the server a few
+/// milliseconds.
 constexpr std::size_t batch_max = 500;
 
 /// Holds of one table that one transaction renews.
@@ -104,8 +105,8 @@ private:
         return {.answer_by = how_.answer_by, .elsewhere = how_.elsewhere, .reserved = true};
     }
 
-    /// Extends the rows that no other transaction has locked. Returns these rows, with the whole
-    /// lease as their remaining time.
+    /// Extends the rows of the batch that no other transaction has locked. Returns the extended
+    /// rows, with the whole lease as their remaining time.
     asio::awaitable<rows_left> prolong(const batch& some) {
         read_then_write both{at_, options()};
         const std::vector<std::string> locking{rows_locked(at_.named, some.where, some.rows)};
@@ -118,15 +119,15 @@ private:
         };
         const answers done = co_await both.end(prolonging);
         rows_left left;
-        // If some rows did not match, see_the_rest() asks about all of them.
+        // If some rows did not match, see_the_rest() asks about all rows of the batch.
         if (answer_at(done, 0).matched == ours.size())
             for (held_row& each : ours)
                 left.emplace(std::move(each), how_.lease_time);
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. A row that another transaction has locked is
-    /// unchanged, so it belongs to this client until it expires.
+    /// Asks about the rows that were not extended. If another transaction has locked a row, the row
+    /// is unchanged. So the hold still belongs to this client until the row expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)
@@ -193,8 +194,8 @@ const std::string& table_of(const tables& named, kept_in where) {
     return where == kept_in::locks ? named.locks : named.holds;
 }
 
-/// Returns an SQL condition that selects those of the given rows that have not expired. It uses the
-/// primary keys.
+/// Returns an SQL condition that selects the given rows that have not expired. The condition uses
+/// the primary keys.
 std::string any_of(kept_in where, const std::vector<held_row>& rows) {
     const std::string kind = where == kept_in::locks     ? ""
                              : where == kept_in::readers ? " AND kind=0"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renewal of holds, with its SQL statements. A renewal consists of two writes. The first locks the
-// rows that no other transaction has locked. The second extends these rows. So a row that another
-// transaction keeps locked delays no other row.
+// Renewal of holds, with its SQL statements. A renewal consists of two writes. The first write
+// locks the rows that no other transaction has locked. The second write extends these rows. So if
+// another transaction keeps a row locked, the other rows are not delayed.
 #pragma once
 
 #include "store/mysql/lock_requests.hpp"
@@ -34,9 +34,9 @@ std::vector<held_row> rows_of(const hold&);
 /// locked. It returns the name and the owner of each row.
 std::string rows_locked(const tables&, kept_in, const std::vector<held_row>&);
 
-/// Returns an UPDATE that extends the rows. It checks the owners again, because the server may have
-/// ended the transaction that locked the rows. Its number of matched rows is the number of extended
-/// rows.
+/// Returns an UPDATE that extends the rows. The UPDATE checks the owners again, because the server
+/// may have ended the transaction that locked the rows. The number of matched rows is the number of
+/// extended rows.
 std::string rows_prolonged(const tables&, kept_in, const std::vector<held_row>&,
                            duration lease_time);
 

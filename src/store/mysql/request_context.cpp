@@ -86,8 +86,8 @@ bool found_no_row(const answers& said, std::size_t update_at) {
 
 namespace {
 
-/// Returns a statement that sets a short timeout for a session whose client sends nothing while a
-/// transaction is open.
+/// Returns a statement that sets a short idle timeout. The server then soon ends a session whose
+/// client sends nothing while a transaction is open.
 std::string short_idle_time(bool is_mariadb) {
     return is_mariadb ? "SET SESSION idle_transaction_timeout=3" : "SET SESSION wait_timeout=3";
 }
@@ -143,7 +143,7 @@ asio::awaitable<answers> read_then_write::end(maker writing) {
 
 namespace {
 
-/// Returns a statement that would write to all tables, but changes no row.
+/// Returns an UPDATE of all tables that changes no row.
 std::string all_touched(const tables& named) {
     return "UPDATE " + named.locks + " AS l," + named.holds + " AS h," + named.counters + " AS c," +
            named.requests +
@@ -154,8 +154,8 @@ std::string all_touched(const tables& named) {
 } // namespace
 
 // Sends statements that need all privileges but change no row. The INSERT also needs SELECT and
-// UPDATE. All run in one transaction, so that the pool knows that a failed request has changed
-// nothing.
+// UPDATE. All statements run in one transaction, so that the pool knows that a failed request has
+// changed nothing.
 asio::awaitable<void> refuse_missing_rights(request_context& at) {
     if (at.may_hold)
         co_return;
@@ -182,8 +182,8 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     }
 }
 
-// Sends an UPDATE of all tables that changes no row. It waits for table locks, but not for row
-// locks. On MySQL it waits for up to one second, because lock_wait_timeout cannot be shorter.
+// Sends an UPDATE of all tables that changes no row. This UPDATE waits for table locks, but not for
+// row locks. On MySQL, it waits for up to one second, because lock_wait_timeout cannot be shorter.
 asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers& said,
                                              std::size_t update_at) {
     const unsigned error = answer_at(said, update_at).error;
@@ -202,7 +202,8 @@ asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers&
         const answers told = co_await at.server.run(text, options);
         are_locked = answer_at(told, write_at).error != 0;
     } catch (const net::failure& e) {
-        // The user lacks a privilege for this UPDATE. The attempt has waited too long in any case.
+        // The user lacks a privilege for this UPDATE, so it shows nothing. The attempt has waited
+        // too long in any case.
         if (e.code() != errc::refused)
             throw;
     }

@@ -23,7 +23,8 @@ namespace holdfast::mysql {
 using remote::attempt;
 using remote::verdict;
 
-/// Objects and settings that all requests of one store share. It must outlive the requests.
+/// Objects and settings that all requests of one store share. This object must outlive the
+/// requests.
 struct request_context {
     database& server;
     const store_context& context;
@@ -34,8 +35,8 @@ struct request_context {
     std::uint64_t attempts_made = 0;
     bool may_hold = false; ///< true: the user has every privilege on the table of holds
 
-    /// Returns a value that no other attempt uses. An attempt writes it into a row, so that its
-    /// later statements find the row.
+    /// Returns a value that no other attempt uses. An attempt writes this value into a row, so that
+    /// its later statements find the row.
     std::string next_mark(const owner_id& owner) {
         return to_string(owner) + '#' + std::to_string(++attempts_made);
     }
@@ -48,7 +49,7 @@ struct request_context {
 std::vector<std::string> with_one_wait(std::vector<std::string> all);
 
 /// Statements that a function returns when they are needed. Store this object in a named variable
-/// before a co_await, because g++ 12 generates wrong code for temporaries there.
+/// before a co_await, because g++ 12 generates wrong code for temporary objects there.
 template <typename Make>
 class composing final : public statements {
 public:
@@ -84,10 +85,9 @@ attempt clock_in(const answers&, std::size_t which);
 /// Returns whether the attempt found no row for the name.
 bool found_no_row(const answers&, std::size_t update_at);
 
-/// Transaction that consists of two writes. The first locks and reads rows. Then the client
-/// computes new values, and the second write stores them. Between the writes, the server waits at
-/// most three seconds for the client, so that a frozen client does not block other clients for
-/// long.
+/// Transaction that consists of two writes. The first write locks and reads rows. Then the client
+/// computes new values, and the second write stores them. Between the two writes, the server waits
+/// at most three seconds for the client. So a frozen client does not block other clients for long.
 class read_then_write {
 public:
     /// Creates the transaction. `options` apply to both of its writes.
@@ -97,8 +97,8 @@ public:
     /// statements may change only data that other requests do not use.
     asio::awaitable<answers> begin(std::vector<std::string> reading);
 
-    /// Ends the transaction on the same connection. Calls `writing` just before it sends the
-    /// statements that `writing` returns. The list may be empty.
+    /// Ends the transaction on the same connection. Calls `writing` to get the last statements,
+    /// just before it sends them. There may be no such statements.
     using maker = std::function<std::vector<std::string>(const runtime::remote_clock&)>;
     asio::awaitable<answers> end(maker writing);
 
@@ -109,15 +109,16 @@ private:
     std::string usual_idle_time_{}; // statement that restores the session's idle timeout
 };
 
-/// Throws `store_errc::no_permission` if the user lacks a privilege on the table of holds. Call it
-/// before an attempt that changes several tables: if the server refused only one of the statements,
-/// it would commit the others. After the first success, further calls send nothing.
+/// Throws `store_errc::no_permission` if the user lacks a privilege on the table of holds. Call
+/// this function before an attempt that changes several tables: if the server refused only one of
+/// the attempt's statements, it would commit the others. After the first success, further calls
+/// send nothing.
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited too long for a
-/// table lock, a row lock or a lock against commits. The attempt then has not read the lock's row,
+/// table lock, a row lock or a lock against commits. The attempt then did not read the lock's row,
 /// so it is unknown whether the lock is busy. The error text says what may have blocked the
-/// statement: for example FLUSH TABLES WITH READ LOCK or LOCK TABLES, which lock tables.
+/// statement, for example LOCK TABLES.
 asio::awaitable<void> refuse_blocked_attempt(request_context&, const answers&,
                                              std::size_t update_at);
 

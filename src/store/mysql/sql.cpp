@@ -21,9 +21,9 @@ std::string quoted(std::string_view first, std::string_view suffix) {
     return all.append(suffix).append("`");
 }
 
-/// Returns a 32-bit FNV-1a hash of the text. Each round has another start value. Only an attacker
-/// can choose two names with equal hashes in all rounds. The harm is small: a release of one lock
-/// also wakes a waiter for the other.
+/// Returns a 32-bit FNV-1a hash of the text. Each `round` has another start value. Only an attacker
+/// can choose two names that have equal hashes in all rounds. The harm is small: a release of one
+/// lock also wakes a waiter for the other lock.
 std::uint32_t mixed(std::uint32_t round, std::string_view text) {
     std::uint32_t sum = 2166136261U ^ (round * 0x9e3779b9U);
     for (const char each : text) {
@@ -67,8 +67,8 @@ std::string bell_of(std::string_view schema, std::string_view table, const lock_
 namespace {
 
 // Names and owners are columns of bytes: they are case-sensitive, have no collation, and keep
-// trailing blanks. The expiry of a new or free row is one hour in the past. It is not much earlier,
-// because a sweep deletes rows that expired a day ago.
+// trailing blanks. The expiry of a new or free row is one hour in the past. It must not be a day in
+// the past, because a sweep deletes rows that expired a day ago.
 
 constexpr const char* lock_columns = R"(
   name    VARBINARY(255)  NOT NULL PRIMARY KEY,

@@ -25,8 +25,8 @@ std::string with_schema(std::string_view table) {
 
 // Returns the statement. It changes the row, because a row lock is not enough: a read-only server
 // also grants row locks, and each of several primaries has its own row locks. The column `touched`
-// gets a new value each time. Outside a transaction, the text in the version comment, which only
-// MariaDB runs, makes the statement match no row.
+// gets a new value each time. The version comment contains SQL that only MariaDB runs. Outside a
+// transaction, this SQL makes the statement match no row.
 std::string guard_text(const std::string& quoted_table, std::string_view name,
                        std::string_view owner) {
     return "UPDATE " + quoted_table +

@@ -14,8 +14,8 @@
 
 namespace holdfast::mysql {
 
-// A waiter asks for the lock, starts to wait for a notification, and asks again. Then it repeats:
-// sleep, and ask again.
+// A waiter first asks for the lock, starts to wait for a notification, and asks again. After that,
+// it sleeps and asks again, until it gets the lock.
 
 namespace {
 
@@ -65,8 +65,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
 
 /// Starts to wait for a notification. If the server has user locks (GET_LOCK), waits for the lock's
 /// user lock. Also polls, but seldom, because a holder that is dead or has lost the lock may still
-/// have the user lock. Polls often if the server has no user locks, or if this waiter got the user
-/// lock although the lock is held.
+/// have the user lock. Polls often in two cases: the server has no user locks, or this waiter got
+/// the user lock although the lock is still held.
 void lock_place::listen() {
     if (how_.has_bell && !bell_ && wakeup_wait::is_of_use(at_))
         bell_ = std::make_unique<wakeup_wait>(at_, want_.name, wake_);
@@ -161,8 +161,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// Longest wait in one statement. The server measures it by its system time, which may jump. So the
-/// client also measures it, and stops waiting one second later.
+/// Longest wait in one statement. The server measures the wait by its system time, which may jump.
+/// So the client also measures the wait, and stops waiting one second later.
 constexpr seconds longest_wait{5};
 constexpr seconds margin{1};
 
@@ -219,8 +219,8 @@ bool wakeup_wait::is_of_use(const request_context& at) {
 
 wakeup_wait::wakeup_wait(request_context& at, const lock_name& name, alarm& wake)
     : state_{std::make_shared<state>(at, at.bell(name), wake)} {
-    // The loop is a lambda without captures: its data are arguments, because arguments live in the
-    // coroutine's frame.
+    // The loop is a lambda without captures. It gets its data as arguments, because arguments live
+    // in the coroutine's frame.
     const auto loop = [](std::shared_ptr<state> self) -> asio::awaitable<void> {
         try {
             self->on = co_await self->at.server.connection_to_wait_on(
@@ -263,8 +263,8 @@ void wakeup_wait::is_handed_over() noexcept {
 
 namespace {
 
-/// Pauses between two polls for one waiter. They grow from the first value to the second; each
-/// pause is a quarter longer than the one before.
+/// Shortest and longest pause between two polls for one waiter. Each pause is a quarter longer than
+/// the one before.
 constexpr duration shortest_pause{5};
 constexpr duration longest_pause{100};
 constexpr duration pause_of_called{250};
@@ -277,7 +277,7 @@ constexpr std::size_t asked_at_once = 200;
 
 } // namespace
 
-/// State that a poller shares with its loop, which may live slightly longer than the poller.
+/// State that a poller shares with its loop. The loop may live slightly longer than the poller.
 class poller::list : public std::enable_shared_from_this<poller::list> {
 public:
     explicit list(request_context& at)
@@ -330,8 +330,8 @@ private:
         return first;
     }
 
-    /// Returns the waiters whose next poll is due. Returns an empty list if a new waiter has woken
-    /// the loop.
+    /// Returns the waiters whose next poll is due. The list is empty if a new waiter has woken the
+    /// loop before any poll was due.
     std::vector<std::uint64_t> take_due() {
         std::vector<std::uint64_t> due;
         const time_point now = at_.context.time.now();
@@ -366,7 +366,8 @@ private:
             for (const auto& row : answer_at(said, 0).rows)
                 ring(static_cast<std::uint64_t>(number_at(row, 0)));
         } catch (const boost::system::system_error&) {
-            // Ignore the error: each waiter also makes attempts, which report it.
+            // Ignore the error. Each waiter also makes attempts, and these attempts report the
+            // error.
             for (auto& [number, each] : waiters_)
                 each.pause = std::max(each.pause, longest_pause);
         }

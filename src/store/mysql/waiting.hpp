@@ -19,12 +19,12 @@ namespace holdfast::mysql {
 
 /// A wait in GET_LOCK on its own connection. Each lock has a user lock (the `bell`), which the
 /// lock's holder also holds. When the holder releases both, the server grants the user lock to the
-/// next waiter. So the waiter learns of the release. The user lock serves only as a notification:
-/// if this connection fails, the waiter polls the lock's row instead.
+/// next waiter. So this waiter learns of the release. The user lock is only a notification: if this
+/// connection fails, the waiter polls the lock's row instead.
 class wakeup_wait {
 public:
-    /// Returns whether a wait in GET_LOCK is useful: the server has user locks, and the command
-    /// timeout is long enough.
+    /// Returns whether a wait in GET_LOCK is useful. It is useful if the server has user locks and
+    /// the command timeout is long enough.
     static bool is_of_use(const request_context&);
 
     /// Begins to wait. The request context and the alarm must outlive this object.
@@ -32,16 +32,17 @@ public:
     wakeup_wait(const wakeup_wait&) = delete;
     ~wakeup_wait(); ///< closes the connection, unless is_handed_over() was called
 
-    /// Returns whether the object still waits for the user lock. Returns false if it got the user
-    /// lock, or if there is no connection for the wait; in both cases the caller polls. When the
-    /// wait ends, the alarm `wake` rings.
+    /// Returns whether the object still waits for the user lock. Returns false if the object got
+    /// the user lock, or if there is no connection for the wait. If the result is false, the caller
+    /// polls. When the wait ends, the alarm `wake` rings.
     bool is_waiting() const noexcept;
 
-    /// Returns the connection that holds the user lock now; the attempt must use it. Returns null
-    /// if no connection holds the user lock.
+    /// Returns the connection that holds the user lock now. The attempt must use this connection.
+    /// Returns null if no connection holds the user lock.
     std::shared_ptr<pinned_connection> rung_on() const noexcept;
 
-    /// Records that a hold now owns the user lock and its connection, and will release them.
+    /// Records that the user lock and its connection belong to a hold now. The hold will release
+    /// them.
     void is_handed_over() noexcept;
 
 private:
@@ -49,8 +50,8 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// Releases the lock's user lock (GET_LOCK) on that connection, in the background. Closes the
-/// connection if the release fails.
+/// Releases a lock's user lock (GET_LOCK) in the background, on the connection that has it. Closes
+/// the connection if the release fails.
 void ring_off(request_context&, const lock_name&, std::shared_ptr<pinned_connection> on);
 
 /// Table of this client's holds that also have a user lock (GET_LOCK), with the connection of each
@@ -61,17 +62,17 @@ public:
     explicit wakeup_locks(request_context& at)
         : at_{at} {}
 
-    /// Stores the connection that has the user lock of this hold. The entry expires at `until`,
-    /// unless extend() changes this time.
+    /// Stores the connection that has the user lock of this hold. The entry expires at the time
+    /// `until`. A call of extend() changes this time.
     void keep(const hold&, std::shared_ptr<pinned_connection>, time_point until);
     void extend(const hold&, time_point until);
 
-    /// Removes the entry and returns its connection, or null if there is no entry. The caller must
-    /// release the lock and the user lock on this connection.
+    /// Removes the entry and returns its connection. Returns null if there is no entry. The caller
+    /// must release the lock and the user lock on this connection.
     std::shared_ptr<pinned_connection> take_out(const hold&);
 
-    /// Releases the user lock of a lost hold. If that fails, closes the connection, so that the
-    /// server releases the user lock.
+    /// Releases the user lock of a hold that was lost. If the release fails, closes the connection,
+    /// so that the server frees the user lock.
     void drop(const hold&);
 
     /// Releases the user locks of holds that expired without a release.
@@ -104,8 +105,8 @@ public:
     poller(const poller&) = delete;
     ~poller();
 
-    /// Polls until the SQL condition is true, and then rings the alarm `wake`. `verbs::may_be_had`
-    /// returns such a condition. The polling ends when the returned object is destroyed.
+    /// Polls until the SQL condition is true, and then rings the alarm `wake`. The condition is a
+    /// result of `verbs::may_be_had`. The polling ends when the returned object is destroyed.
     std::unique_ptr<watch> enrol(std::string condition, alarm& wake,
                                  poll_frequency = poll_frequency::often);
 

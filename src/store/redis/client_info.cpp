@@ -28,14 +28,17 @@ constexpr std::string_view mark = "8fd5";
 /// Key of the index, a sorted set that lists the clients with holds or waits.
 constexpr std::string_view index_key = "holdfast_clients";
 
-/// Maximum number of clients whose reports are read, and maximum number of clients in one request.
+/// Two limits: maximum number of clients whose reports are read, and maximum number of clients in
+/// one request.
 constexpr std::size_t clients_max = 1000, clients_at_once = 50;
 
-/// Maximum number of holds and of waits that a client's key lists, and maximum size of a lock name
-/// in it. These limits keep the key small. The script read_clients has the same limits.
+/// Limits of a client's key: maximum number of holds in its list, maximum number of waits, and
+/// maximum size of a lock name. These limits keep the key small. The script read_clients has the
+/// same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
-/// Age from which the key lists a hold or a wait, and the time between two checks for changes.
+/// Least age of a hold or wait that the client's key lists. Also the time between two checks
+/// whether the list has changed.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
 
 std::string_view word_for(lock_kind kind) {
@@ -282,7 +285,7 @@ namespace {
 constexpr duration kept_min = std::chrono::minutes{1};
 constexpr int writes_while_kept = 3;
 
-/// Number of failed writes after which the loop writes nothing more. The key then expires.
+/// After this number of failed writes, the client stops writing its key. The key then expires.
 constexpr int failures_max = 10;
 
 /// Longest time for which end() waits until the server has deleted the client's key. If the server
@@ -333,8 +336,8 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
     self->following_ = false;
 }
 
-/// Returns the holds and waits that the client's key lists: those that are old enough and have no
-/// long name. Long names would make the key too large.
+/// Returns the holds and waits that the client's key lists. These are the holds and waits that are
+/// old enough and have no long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
     client_activity found = context_.activity(now - listed_age, entries_max);
     const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };
@@ -344,7 +347,7 @@ client_activity presence_refresh::listed(time_point now) const {
 }
 
 /// Writes the client's key if the list of holds and waits has changed, the last write failed, or
-/// the key will expire soon. Returns whether the loop goes on.
+/// the key will expire soon. Returns whether the loop that calls this function must continue.
 bool presence_refresh::write_changes() {
     if (denied_ || ending_)
         return false;
@@ -414,8 +417,8 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
         self->ended_->ring();
 }
 
-// Reports once to the user's observer if the user has no permission to write the client's key.
-// After another error, the next call of refresh() writes again.
+// If the user has no permission to write the client's key, reports this once to the user's
+// observer. After another error, does nothing, because the client writes the key again later.
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;

@@ -19,8 +19,8 @@
 
 namespace holdfast::redis {
 
-/// Returns the key with the description of the client that an owner belongs to. The result is empty
-/// if the owner's UUID is not from a holdfast client.
+/// Returns the key that describes the owner's client. The result is empty if the owner's UUID is
+/// not from a holdfast client.
 std::optional<std::string> client_key(std::string_view owner);
 std::string client_key(const std::array<std::uint8_t, 16>& client);
 
@@ -35,8 +35,8 @@ struct client_report {
 };
 
 /// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
-/// key instead. If `name_in_index` is set, adds the client to the index when the report lists a
-/// hold or a wait, and otherwise removes the client from the index.
+/// key instead. If `name_in_index` is set, also changes the index. The client is in the index if
+/// the report lists a hold or a wait. Otherwise it is removed from the index.
 asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.
@@ -61,7 +61,8 @@ struct seen_client {
 };
 
 /// Reads the descriptions of clients. The result has one entry for each key, in the same order. An
-/// entry is empty if the client has written no description, or if its server could not be asked.
+/// entry is empty if the client has written no description, or if the server of the key could not
+/// be asked.
 asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
                                                                       std::vector<std::string>);
 
@@ -87,15 +88,16 @@ asio::awaitable<active_clients> read_active_clients(node&);
 /// loop, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
-    /// `server`, and all objects that `context` refers to, must live until stop() is called.
+    /// The argument `server`, and all objects that `context` refers to, must live until stop() is
+    /// called.
     presence_refresh(node& server, store_context context);
 
     /// Records that the server granted or renewed a lock with this lease time at `now`. Starts a
     /// write of the description if one is due. Thread-safe.
     void refresh(duration lease, time_point now);
 
-    /// Starts the loop that writes the list of holds and waits, unless it runs already. Call it for
-    /// each request for a lock. Thread-safe.
+    /// Starts the loop that writes the list of holds and waits, unless the loop runs already. Call
+    /// this function for each request for a lock. Thread-safe.
     void follow();
 
     /// Deletes this client's key. Waits a short time for the server's reply.

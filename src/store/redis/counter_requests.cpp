@@ -34,7 +34,7 @@ public:
         of_.forget_if_unused(name_);
     }
 
-    /// Waits until this request has a slot, or until the deadline of request_slots::take() has
+    /// Waits until this request has a slot, or until its deadline (of request_slots::take()) has
     /// passed.
     asio::awaitable<void> wait(time_point deadline, duration progress_timeout) {
         while (!has_slot() && of_.time_.now() < deadline) {
@@ -388,14 +388,14 @@ namespace {
 /// the few bits that mark a holdfast client.
 constexpr std::size_t client_bytes = 10;
 
-/// Appends the bytes of a number, lowest byte first. Redisson uses the same order.
+/// Appends the bytes of a number, lowest byte first. This is the order that Redisson uses.
 void append_number(std::string& to, std::uint64_t number, int bytes) {
     for (int i = 0; i < bytes; ++i)
         to += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
 /// Returns a 64-bit number that identifies the request. The requests of one client have consecutive
-/// numbers. Each client begins at a random number, so the numbers of two clients hardly ever meet.
+/// numbers. Each client begins at a random number, so two clients hardly ever use the same number.
 std::uint64_t shortened(const owner_id& request) {
     std::uint64_t start = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -403,8 +403,9 @@ std::uint64_t shortened(const owner_id& request) {
     return start + request.number;
 }
 
-/// Returns the nonce of a request to a rate limiter. The nonce makes the set member of the request
-/// unique. Its format depends on the Redisson version (docs/protocol/rate.md).
+/// Returns the nonce of a request to a rate limiter. The server stores each request in a sorted
+/// set, and the nonce makes this entry unique. The format of the nonce depends on the Redisson
+/// version (docs/protocol/rate.md).
 std::string nonce_of(const owner_id& request, redisson_form form) {
     std::string nonce;
     if (form == redisson_form::v3_13) {

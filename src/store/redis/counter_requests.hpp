@@ -46,10 +46,10 @@ public:
         : time_{time} {}
 
     /// Returns the slot of a request. The slot stays the same until over() is called for the
-    /// request. If the counter has no free slot, waits for one; requests get free slots in the
-    /// order of their arrival. Throws `overloaded` if `deadline` passes and, for the time
-    /// `progress_timeout`, no other request of this counter has ended. So a long queue does not
-    /// fail a request while the server still answers.
+    /// request. If the counter has no free slot, waits for one. Waiting requests get slots in the
+    /// order of their arrival. Throws `overloaded` if `deadline` has passed, and no other request
+    /// of this counter has ended for the time `progress_timeout`. So a request does not fail
+    /// because of a long queue while the server still answers.
     asio::awaitable<request_slot> take(lock_name, std::uint64_t request, time_point deadline,
                                        duration progress_timeout = {});
 
@@ -85,7 +85,7 @@ private:
     std::int64_t last_number_ = 0;
 };
 
-/// Request slot of a change, and how long the server remembers the change.
+/// Request slot of a change, and the time for which the server remembers the change.
 struct remembered {
     request_slot where;
     duration memory;
@@ -124,22 +124,22 @@ asio::awaitable<released> return_permits(node&, const hold&);
 asio::awaitable<renewed_holds> renew_permits(node&, std::optional<shard> at, hold_list,
                                              const renewal_options&);
 
-// change_permits() and inspect_permits() do for leased semaphores what change_counter() and
-// inspect_counter() do for other counters. The arguments must live until the request has completed.
+// These two functions do for leased semaphores what change_counter() and inspect_counter() do for
+// other counters. The arguments must live until the request has completed.
 asio::awaitable<changed> change_permits(node&, const counter_change&, remembered, server_deadline);
 asio::awaitable<counter_state> inspect_permits(node&, const lock_name&);
 
 // Requests about rate limiters.
 
-/// Returns the member of a sorted set that records the permits which one request took from a rate
-/// limiter. The member contains the client, the number of the request, and the number of permits.
-/// While the member is in the set, a repetition of the request takes no more permits.
+/// Returns the entry of a sorted set that records which permits one request took from a rate
+/// limiter. The entry contains the client, the number of the request, and the number of permits.
+/// While the entry is in the set, a repetition of the request takes no more permits.
 std::string rate_member(const owner_id& request, std::int64_t permits, redisson_form);
 
 // The arguments of these functions must live until the request has completed.
 
 /// Takes permits from a rate limiter. `memory` is the time for which the server remembers the
-/// request. It also limits the wait for replicas.
+/// request. The wait for replicas is at most a third of `memory`.
 asio::awaitable<attempt> take_rate(node&, const counter_ask&, duration memory, server_deadline);
 asio::awaitable<released> give_back_rate(node&, const counter_ask&);
 asio::awaitable<changed> change_rate(node&, const counter_change&, remembered, server_deadline);

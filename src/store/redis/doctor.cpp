@@ -201,8 +201,8 @@ std::vector<const server_report*> servers_in(const topology_report& all) {
     return found;
 }
 
-/// Adds findings about the path to the server. The address in the URL may belong to a proxy that
-/// sends requests to several servers which do not share their data.
+/// Adds findings about the path to the server. The address in the URL may belong to a proxy. The
+/// proxy may send requests to several servers that do not share their data.
 void judge_reach(const topology_report& all, std::string_view met_info,
                  std::vector<finding>& found) {
     if (all.shards.empty() || all.what == shape::cluster)
@@ -227,9 +227,9 @@ void judge_reach(const topology_report& all, std::string_view met_info,
                          "only the guarantees of these servers (docs/topologies.md)."});
 }
 
-/// Adds findings about subscribers of the wrong kind. A release is published either as a plain or
-/// as a sharded message. A client that subscribes to the other kind is not notified, so it waits
-/// until the holder's lease ends.
+/// Adds findings about clients that subscribe in the wrong form. A release is published either as a
+/// plain message or as a sharded message. A client that subscribes to the other form is not
+/// notified, so it waits until the holder's lease ends.
 void judge_listeners(const topology_report& all, std::vector<finding>& found) {
     if (all.what != shape::cluster)
         return;
@@ -524,8 +524,9 @@ constexpr microseconds clocks_apart_max(duration lease) {
     return lease / 100 + duration{2};
 }
 
-/// Setting of the server that decides how long a failover takes. `whole` is the measured time from
-/// the failure of the server until clients find the new primary (docs/topologies.md).
+/// How long a failover takes, and the setting of the server on which this time depends. `whole` is
+/// the measured time from the failure of the server until clients find the new primary
+/// (docs/topologies.md).
 struct failover_time {
     const char* setting;
     duration set;
@@ -588,8 +589,8 @@ finding judge_time(const failover_time& takes, duration lease) {
     return {severity::fine, "failover", whole, ""};
 }
 
-/// Smallest and greatest number of online replicas of a primary. `of` is the primary with the
-/// smallest number.
+/// Smallest and greatest number of online replicas that any primary has. `of` is the primary with
+/// the smallest number.
 struct replica_count {
     const server_report* of = nullptr;
     std::size_t fewest = 0;
@@ -664,7 +665,8 @@ void judge_wait(const topology_report& all, std::size_t required, std::vector<fi
     }
 }
 
-/// Returns by how much two clocks differ at least. Each reading gives only bounds for a clock.
+/// Returns the least possible difference between two clocks. Each reading gives only bounds for a
+/// clock.
 microseconds apart(const clock_reading& one, const clock_reading& other) {
     return std::max({microseconds::zero(), one.least - other.most, other.least - one.most});
 }
@@ -733,7 +735,7 @@ finding trouble(const char* topic, const boost::system::system_error& why) {
     return {severity::danger, topic, net::story_of(why), why.code().message()};
 }
 
-/// Returns the lease time of the doctor's trial lock. It is long enough to take the lock, to
+/// Returns the lease time of the doctor's trial lock. The time is enough to take the lock, to
 /// subscribe and to renew. It is short, so that the lock ends soon if its release fails.
 duration trial_lease(const node& server, duration lease_time) {
     return std::min(lease_time, 3 * server.command_timeout() + confirmation_timeout);
@@ -847,8 +849,8 @@ private:
         co_return false;
     }
 
-    /// Adds a finding if too few replicas confirmed the trial lock. The later steps of the test
-    /// then require no confirmation, so that a lack of replicas does not stop them.
+    /// Adds a finding if too few replicas confirmed the trial lock. After that, the later steps of
+    /// the test require no confirmation, so that they can still run.
     void judge_confirmed(attempt& got) {
         if (judge_confirmation(got, trial_.replicas) == confirmation::enough)
             return;

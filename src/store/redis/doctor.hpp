@@ -22,7 +22,7 @@ namespace holdfast::redis {
 /// Facts about a server that its INFO reply does not contain.
 struct durability_settings {
     /// True if the server has replicas or is a replica. If such a server loses data in a restart,
-    /// the other servers lose the same data.
+    /// its replicas or its primary lose the same data.
     bool has_replicas = false;
     /// Value of the setting appendfsync, which says when the append-only file is synced. Empty if
     /// unknown.
@@ -38,8 +38,8 @@ public:
     /// Returns the findings about version, memory, disk and clients.
     std::vector<finding> judge() const;
 
-    /// Returns the finding about the role of the server (primary or not). It is used only if no
-    /// other server was asked.
+    /// Returns the finding about the role of the server (primary or replica). This finding is used
+    /// only if no other server was asked.
     finding role() const;
 
 private:

@@ -86,7 +86,7 @@ asio::awaitable<void> find_at(node& server, shard where, search& what) {
 }
 
 /// Searches all servers. If only some servers can be asked, the result is incomplete. If no server
-/// can be asked, throws the error.
+/// can be asked, throws the error of a server.
 asio::awaitable<found_names> find(node& server, search what) {
     std::exception_ptr trouble;
     bool any = false;
@@ -133,8 +133,8 @@ enum told_of_key : std::size_t {
     told_of_key_count
 };
 
-/// Number of words that describe one holder (field, value, lease) or one waiter (name, time, number
-/// of listeners).
+/// Number of words that describe one holder, and number of words that describe one waiter. A holder
+/// has a field, a value and a lease. A waiter has a name, a time and a number of listeners.
 constexpr std::size_t words_each = 3;
 
 constexpr std::string_view write_mark = ":write";
@@ -170,8 +170,8 @@ const std::vector<reply>& triples(const reply& list) {
 }
 
 /// Returns the remaining lease of a reader, which is the TTL of the reader's timer key. A holdfast
-/// reader without a timer is dead: its lease is 0. A Redisson reader without a timer may be alive
-/// (lock_write.lua): its lease is unknown.
+/// reader without a timer is dead, so its lease is 0. A Redisson reader without a timer may be
+/// alive (lock_write.lua), so its lease is unknown.
 std::optional<duration> own_lease(const lock_owner& owner, std::int64_t left) {
     constexpr std::int64_t none = -2;
     if (left >= 0)
@@ -187,8 +187,8 @@ lock_owner owner_of(const std::string& field, std::int64_t count, std::int64_t l
     return told;
 }
 
-/// Decides whether a hash is a lock, and adds its owners. In a lock, each field is an owner, and
-/// its value is the number of times that the owner has acquired the lock.
+/// Decides whether a hash is a lock, and adds its owners. In a lock, each field of the hash is an
+/// owner. The value of the field is the number of times that the owner has acquired the lock.
 void add_owners(lock_state& told, const reply& answer) {
     const std::int64_t fields = integer(answer.items[its_field_count]);
     const std::vector<reply>& words = triples(answer.items[its_fields]);
@@ -274,17 +274,17 @@ std::vector<std::string> clients_of(const std::vector<lock_state>& locks) {
     return {keys.begin(), keys.end()};
 }
 
-/// Returns whether the list of locks is shown without the clients' reports after this error: the
-/// ACL forbids the request, another program uses the key of the index, or the server of the index
-/// cannot be reached.
+/// Returns whether the list of locks is shown without the clients' reports after this error. This
+/// is so in three cases: the ACL forbids the request, another program uses the key of the index, or
+/// the server of the index cannot be reached.
 bool may_be_without_reports(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == errc::unreachable;
 }
 
-/// Reads the descriptions of clients. Returns an empty entry for each client if they cannot be
-/// read: for example, if the ACL forbids the read, or one request cannot read several keys
-/// (CROSSSLOT).
+/// Reads the descriptions of clients. If the descriptions cannot be read, returns an empty entry
+/// for each client. For example, the ACL may forbid the read, or one request cannot read several
+/// keys (CROSSSLOT).
 asio::awaitable<std::vector<std::optional<client_info>>>
 read_what_may_be_read(node& server, std::vector<std::string> keys) {
     try {
@@ -456,7 +456,7 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns the kind of value that the key has, from the error text of a script.
+/// Returns the type of the key's value, from the error text of a script.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
@@ -611,8 +611,8 @@ void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>
 
 namespace {
 
-/// Reads the reports of clients, and adds them to the locks. If the reports cannot be read, the
-/// locks stay as they are.
+/// Reads the reports of clients, and adds their holds and waits to the locks. If the reports cannot
+/// be read, the locks stay as they are.
 asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
     const bool any_lock = std::ranges::any_of(
         locks, [](const lock_state& each) { return each.kind != key_kind::other; });
@@ -713,8 +713,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
         rest = rest.subspan(some.size());
         std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
         for (lock_state& each : described)
-            // Leave out a lock that was released after the search found its name, and a name that
-            // another kind of key has now.
+            // Leave out two kinds of names: the lock was released after the search had found its
+            // name, or the name belongs to another kind of key now.
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
@@ -722,8 +722,8 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
     co_return all;
 }
 
-/// Subscribes to the releases of a lock. Cannot notice the release of a fair lock, which notifies
-/// only the next waiter in the queue.
+/// Subscribes to the releases of a lock. The release of a fair lock is not noticed, because it
+/// notifies only the next waiter in the queue.
 asio::awaitable<std::unique_ptr<watch>> lock_inspector::listen(lock_name name, alarm& wake) {
     const reply answer = co_await fields_of(server_, name);
     const auto hear = [&](const reply& said) { return releases_of(server_, said, name, wake); };

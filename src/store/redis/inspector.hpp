@@ -36,8 +36,8 @@ asio::awaitable<found_names> find_locks(node&, std::string pattern, std::size_t 
 asio::awaitable<found_names> find_counters(node&, counter_kind, std::string pattern,
                                            std::size_t limit);
 
-/// Maximum number of lock names in one script. A script with this number keeps the server busy as
-/// long as a renewal of the same number of holds does.
+/// Maximum number of lock names in one script. The script then keeps the server busy no longer than
+/// a renewal of the same number of holds.
 inline constexpr std::size_t described_at_once_max = 100;
 
 /// Returns the state of each lock in `names` that exists. A state also describes the clients that
@@ -70,7 +70,7 @@ public:
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:
-    /// Ends a lock. If `mode` is not empty, ends the lock only if its kind is `mode`.
+    /// Ends a lock. If `mode` is not empty, ends the lock only if `mode` is the lock's kind.
     asio::awaitable<forced> force(lock_name, std::string only_from, std::string_view mode);
     asio::awaitable<attempt> force_by(server_deadline, const lock_name&,
                                       const std::string& only_from, std::string_view mode,

@@ -74,8 +74,8 @@ const verbs* verbs_of(lock_kind kind, const node& server) noexcept {
 
 namespace {
 
-/// Returns the fencing token in a reply. Throws if the reply has no token but `is_there` is true,
-/// or has a token but `is_there` is false.
+/// Returns the fencing token in a reply. `is_there` says whether the reply must contain a token.
+/// Throws if the reply has no token although it must, or has a token although it must not.
 std::uint64_t token_at(std::size_t which, const reply& answer, bool is_there) {
     const std::int64_t token = integer(answer.items[which]);
     if (token < 0 || is_there != (token > 0))
@@ -101,8 +101,8 @@ bool writes(const hold& held) {
     return held.kind == lock_kind::write;
 }
 
-/// Takes a lock. For a spin lock, `waiters` is the key that lists its waiters. For other locks it
-/// is empty.
+/// Takes a lock. If the lock is a spin lock, `waiters` is the key that lists its waiters. For other
+/// locks, `waiters` is empty.
 asio::awaitable<attempt> take(node& server, const ask& want, server_deadline deadline,
                               std::string waiters) {
     const std::string owner = to_string(want.owner);
@@ -116,8 +116,8 @@ asio::awaitable<attempt> take(node& server, const ask& want, server_deadline dea
     co_return checked(server, answer, plain_attempt_in);
 }
 
-/// Releases a lock, and notifies the subscribers of `channel`. A spin lock has no subscribers. For
-/// a spin lock, returns whether other clients are listed in the key `waiters`.
+/// Releases a lock, and notifies the subscribers of `channel`. The release of a spin lock notifies
+/// no one. Instead, the result says whether the key `waiters` lists other clients.
 asio::awaitable<released> release(node& server, const hold& held, std::string channel,
                                   std::string waiters) {
     const std::string owner = to_string(held.owner);
@@ -147,12 +147,12 @@ asio::awaitable<released> release_mutex(node& server, const hold& held) {
 
 namespace {
 
-/// Time for which the server keeps the queue after the last request of any client. It is longer
-/// than `queue_poll_bound` plus a command timeout, so the queue does not expire while a client
-/// waits.
+/// Time for which the server keeps the queue after the last request of any client. This time is
+/// longer than `queue_poll_bound` plus a command timeout. So the queue does not expire while a
+/// client waits.
 constexpr duration queue_lasts{10'000};
 
-/// The queue stores request numbers modulo this number; see scripts/parts/queue.lua.
+/// Modulus of the request numbers that the queue stores; see scripts/parts/queue.lua.
 constexpr std::uint64_t requests_counted = 1024;
 
 attempt queued_attempt_in(const reply& answer, bool is_fenced) {
@@ -369,8 +369,8 @@ attempt write_attempt_in(const ask& want, const reply& answer) {
     return outcome;
 }
 
-/// If the request upgrades or downgrades a hold that the client has, returns the hash field of that
-/// hold. Returns an empty text for any other request.
+/// Returns the hash field of the hold that the request upgrades or downgrades. This hold belongs to
+/// the same client. Returns an empty text for any other request.
 std::string field_beside(const ask& want) {
     if (want.under == 0)
         return {};

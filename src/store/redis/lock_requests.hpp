@@ -28,8 +28,8 @@ struct released {
     bool handed_on = false;      ///< true: the lock was granted to a waiting client
 };
 
-/// Whether an owner still holds a lock. `elsewhere`: the server that was asked does not have the
-/// key, because the key is on another server.
+/// Whether an owner still holds a lock. `elsewhere`: the server that was asked does not know,
+/// because another server has the lock's key.
 enum class standing : std::uint8_t { gone = 0, held = 1, elsewhere = 2 };
 
 /// Outcome of a renewal of several holds.
@@ -54,9 +54,9 @@ struct verbs {
     asio::awaitable<released> (*release)(node&, const hold&);
 
     /// Renews several holds with one script, and returns which holds still exist. All holds must
-    /// belong to one client, have the same function `renew`, and require the same number of
-    /// replicas. If `at` is set, the request goes to the server `at`, and the names may be in any
-    /// slots. If `at` is empty, all names must be in one slot.
+    /// belong to one client, use the same function `renew`, and require the same number of
+    /// replicas. If `at` is set, the request goes to this server, and the names may be in any of
+    /// its slots. If `at` is empty, all names must be in one slot.
     asio::awaitable<renewed_holds> (*renew)(node&, std::optional<shard> at, hold_list,
                                             const renewal_options&);
 
@@ -89,8 +89,8 @@ asio::awaitable<released> release_mutex(node&, const hold&);
 /// when it learns of the grant. If the client has died, the lock stays taken for this time.
 inline constexpr duration handed_over_lease{2000};
 
-/// Longest time between two requests of a client in the queue. The client counts the validity of a
-/// grant from its last request. So this time must be shorter than `handed_over_lease`.
+/// Longest time between two requests of a client in the queue. A grant is valid for
+/// `handed_over_lease` from the client's last request. So this time must be shorter.
 inline constexpr duration queue_poll_bound{1000};
 
 /// Number of fencing tokens that a client in the queue gets if it needs more than one. The number
@@ -105,9 +105,10 @@ asio::awaitable<attempt> lock_in_queue(node&, const ask&, server_deadline, std::
 
 /// Returns the message by which a release grants the lock to an owner in the queue. `number` is the
 /// number of the owner's last request. For a fenced lock, the release appends a space and the
-/// fencing token. Returns an empty text from number 1024 on: the queue stores the numbers modulo
-/// 1024, so an old message could have the same text. The owner then sends a request to confirm a
-/// grant.
+/// fencing token.
+///
+/// From number 1024 on, returns an empty text. The queue stores the numbers modulo 1024, so an old
+/// message could have the same text. The owner then sends a request to confirm a grant.
 std::string grant_message(const owner_id&, std::uint64_t number);
 
 /// Reads a message that reached the channel of a waiting client. `expected` is the result of

@@ -51,9 +51,9 @@ std::string fair_queue(const lock_name&);
 std::string fair_deadlines(const lock_name&);
 channel_name fair_channel(const hold&);
 
-/// Names for a read-write lock: the channel of releases, the key of the waiting writers (Redisson
-/// does not read this key), the start of the names of all readers' timer keys, and the timer key of
-/// one owner.
+/// Names for a read-write lock: the channel of releases, the key of the waiting writers, the start
+/// of the names of all readers' timer keys, and the timer key of one owner. Redisson does not read
+/// the key of the waiting writers.
 channel_name shared_channel(const lock_name& name);
 std::string writers_key(const lock_name& name);
 std::string timer_prefix(const lock_name& name);
@@ -65,7 +65,7 @@ std::string wish_key(const lock_name&);
 channel_name wish_channel(const lock_name&);
 
 // Names for counters: the channel of a semaphore, the channel of a latch, and the key in which the
-// server remembers the requests of one client (Redisson does not read this key).
+// server remembers the requests of one client. Redisson does not read this key.
 channel_name semaphore_channel(const lock_name& name);
 std::string permits_key(const lock_name& name); ///< key of the permits that are held under a lease
 /// Returns the key that lists the clients which wait for a spin lock.
@@ -73,16 +73,16 @@ std::string spinners_key(const lock_name& name);
 channel_name latch_channel(const lock_name& name);
 std::string requests_key(const lock_name& name, const owner_id& request);
 
-/// Keys of a rate limiter: the number of free permits, and the draws, which are granted requests
-/// whose interval has not ended. A limiter for a single client uses `own_left` and `own_draws`
-/// instead.
+/// Keys of a rate limiter: the number of free permits, and the draws. A draw is a granted request
+/// whose interval has not ended. A limiter for a single client uses the keys `own_left` and
+/// `own_draws` instead.
 struct rate_keys {
     std::string left, own_left, draws, own_draws;
 };
 rate_keys rate_keys_of(const lock_name&, const std::array<std::uint8_t, 16>& client);
 
 /// Returns why `name` cannot be used, as text for the user. The result is empty if the name can be
-/// used with each kind of Redis setup (one server, Sentinel, cluster).
+/// used with one server, with Sentinels and with a cluster.
 std::optional<std::string> objection_to_name(const lock_name& name, std::size_t bytes_max);
 
 // Ids of permits, in the formats of the Redisson versions: docs/protocol/permits.md.

@@ -24,8 +24,8 @@ constexpr net::option_checks check{"redis::options"};
 /// some work.
 constexpr duration topology_check_least{100};
 
-/// Greatest allowed values of two options. A greater value is probably a typing error: by default,
-/// a server allows only ten thousand connections in all.
+/// Greatest allowed values of two options. A greater value is probably a typing error, because by
+/// default a server allows only ten thousand connections for all clients together.
 constexpr std::size_t blocking_connections_most = 1000;
 constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{10};
 
@@ -176,7 +176,8 @@ asio::awaitable<attempt> redis_locks::transfer_by(time_point deadline, const hol
     missing_permissions_.note(wanted, got);
     if (presence_ && got.said == verdict::granted)
         presence_->refresh(wanted.lease_time, got.received_at);
-    // If the server refuses WAIT, keep the hold: it belongs to the ticket that was transferred.
+    // Do nothing if the server refuses WAIT. The hold must stay, because it belongs to the ticket
+    // that was transferred.
     const auto keep = []() -> asio::awaitable<void> {
         throw boost::system::system_error{make_error_code(store_errc::not_replicated)};
         co_return;

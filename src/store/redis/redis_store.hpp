@@ -26,8 +26,8 @@
 namespace holdfast::redis {
 
 /// Checks the options, and returns them. Shortens the default of `replica_timeout` if the other
-/// options need that. If an option is wrong, throws `errc::invalid_argument`, and the text names
-/// the option. Reads the TLS files, but sends nothing.
+/// options require this. If an option is wrong, throws `errc::invalid_argument`; the text names the
+/// option. Reads the TLS files, but sends nothing.
 options checked(options);
 
 /// Lock store on Redis that uses the same keys as Redisson. docs/protocol names the script of each
@@ -63,8 +63,8 @@ public:
     std::unique_ptr<watch> watch_over(const hold&, revalidator&) override { return nullptr; }
 
 private:
-    /// Maximum value for the number of replicas that must confirm a grant. It is more than a
-    /// primary ever has.
+    /// Maximum value for the number of replicas that must confirm a grant. No primary has so many
+    /// replicas.
     static constexpr std::uint8_t replicas_most = 100;
 
     bool others_listen(const hold&, const released&) const;

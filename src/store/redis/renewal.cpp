@@ -25,8 +25,8 @@ namespace {
 /// lock requests. Redisson uses the same number.
 constexpr std::size_t batch_max = 100;
 
-/// Number of parts into which a refused batch is split. A part that is refused is split again. So a
-/// few requests find the names that cause the refusal.
+/// Number of parts into which a refused batch is split. If a part is refused, it is split again. So
+/// a few requests are enough to find the names that cause the refusal.
 constexpr std::size_t parts_of_refused = 10;
 
 /// Returns whether one script may renew both holds. They must have the same client, the same
@@ -46,9 +46,9 @@ std::size_t first_batch(hold_list holds, Belongs also) {
     return size;
 }
 
-/// Returns whether the error may be about a single name: the user has no permission for the name,
-/// or the name is on another server ("non local key", or TRYAGAIN while a slot is being migrated).
-/// After another error, a smaller request would fail, too.
+/// Returns whether the error may be about a single name. In this case, the user has no permission
+/// for the name, or the name is on another server ("non local key", or TRYAGAIN while a slot is
+/// being migrated). After any other error, a smaller request would fail, too.
 bool is_about_a_name(const boost::system::system_error& why) {
     return why.code() == store_errc::no_permission || why.code() == store_errc::other ||
            why.code() == store_errc::wrong_type || why.code() == store_errc::try_again;
@@ -88,9 +88,9 @@ private:
     }
 
     /// Renews the holds of a cluster. The first requests go server by server: one request has names
-    /// of all slots of its server. If a server does not have some names, reads the slot map again
-    /// and renews these holds a second time. Then renews the remaining holds slot by slot: the
-    /// cluster redirects such a request to the right server.
+    /// of all slots of its server. If a server does not have some of the names, reads the slot map
+    /// again, and renews these holds a second time. Then renews the holds that still remain, slot
+    /// by slot. The cluster redirects a request with names of one slot to the right server.
     asio::awaitable<void> run_sharded() {
         for (const bool anew : {false, true}) {
             const std::optional<boost::system::system_error> why = co_await learn_map(anew);
@@ -179,7 +179,7 @@ private:
         for (const part some : all_parts)
             under_way.push_back(start(some));
         auto all = asio::experimental::make_parallel_group(std::move(under_way));
-        // The order in which the parts completed, and the exception of each part.
+        // The result has the order in which the parts completed, and the exception of each part.
         auto outcomes =
             co_await all.async_wait(asio::experimental::wait_for_all{}, asio::use_awaitable);
         for (const std::exception_ptr& bug : std::get<1>(outcomes))
@@ -196,8 +196,8 @@ private:
         } catch (const boost::system::system_error& why) {
             failed = why;
         }
-        // A server may check the permissions for the names before it checks whether it has them. So
-        // after a refusal, ask other servers for these names.
+        // A server may check the user's permissions for the names before it checks whether it has
+        // these names at all. So after a refusal, ask the other servers for these names.
         if (failed && some.at && is_about_a_name(*failed))
             outcome.each.assign(some.count, standing::elsewhere);
         else if (failed && some.count > 1 && is_about_a_name(*failed))
@@ -238,7 +238,8 @@ private:
     const renewal_options& how_;
     renewal_sink& to_;
 
-    // The caller's list, and the same holds sorted by order_by(). Used only in a cluster.
+    // The caller's holds, the same holds sorted by order_by(), and the index of each sorted hold in
+    // the caller's list. Used only in a cluster.
     hold_list all_{};
     std::vector<const hold*> ordered_;
     std::vector<std::size_t> places_;

@@ -49,8 +49,8 @@ void fail_refused(const remote::attempt& got, const std::string& refusal, bool w
 
 namespace {
 
-/// Returns the channel on which a release notifies the waiters. A fair lock has one channel for
-/// each waiter, so the result is a pattern.
+/// Returns the channel on which a release notifies the waiters. For a fair lock, the result is a
+/// pattern, because each waiter has its own channel.
 channel_name channels_of(const hold& held) {
     return held.kind == lock_kind::fair ? channel_name{lock_channel(held.name).text + ":*"}
                                         : verbs_of(held.kind)->told_on(held);

@@ -97,22 +97,23 @@ inline call_options confirmed_by(std::uint8_t replicas, duration lease) {
     return {.replicas = replicas, .replicas_within = std::max(lease / 3, duration{1})};
 }
 
-/// Copies to the attempt: the times of the reply, the clock estimate of the reply's connection, and
-/// the number of replicas that confirmed the write.
+/// Copies three things to the attempt: the times of the reply, the clock estimate of the reply's
+/// connection, and the number of replicas that confirmed the write.
 void came_by(const reply&, remote::attempt&);
 
 /// Returns whether enough replicas confirmed the attempt. If not, stores the reason in
-/// `unconfirmed`. `refused`: the server refuses the command WAIT, so a retry does not help.
+/// `unconfirmed`. The result `refused` means that the server refuses the command WAIT, so a retry
+/// does not help.
 enum class confirmation { enough, missing, refused };
 confirmation judge_confirmation(remote::attempt&, std::uint8_t replicas);
 
 /// Throws `not_replicated` if too few replicas confirmed the change. The server has executed the
-/// change in any case.
+/// change even if this function throws.
 void require_confirmed(remote::attempt, std::uint8_t replicas);
 
-/// Throws the error for a grant that replicas cannot confirm, because the server refuses WAIT. If
-/// `was_left`, the grant was released again: the error is the server's refusal, and a retry does
-/// not help. If not `was_left`, the error is `not_replicated`.
+/// Throws the error for a grant that replicas cannot confirm, because the server refuses WAIT.
+/// `was_left` says whether the grant was released again. If so, the error is the server's refusal,
+/// because a retry does not help. If not, the error is `not_replicated`.
 [[noreturn]] void fail_refused(const remote::attempt&, const std::string& refusal, bool was_left);
 
 /// Checks whether enough replicas confirmed a grant. If the server refuses WAIT, calls `leave` to
@@ -206,8 +207,8 @@ inline renewed_holds held_in(const reply& said, hold_list holds, const renewal_o
     return all;
 }
 
-/// Reads a reply that has one number for each hold. For a hold that still exists, the number is
-/// `left_from` plus the remaining lease in ms.
+/// Reads a reply that has one number for each hold. If the hold still exists, its number is the
+/// remaining lease in ms plus `left_from`.
 inline renewed_holds held_and_left_in(const reply& said, hold_list holds,
                                       const renewal_options& how, std::optional<shard> at) {
     constexpr std::int64_t left_from = 3, most = std::int64_t{1} << 53;
@@ -252,8 +253,8 @@ inline constexpr const char* no_wake_without_publish =
 /// SETUSER.
 std::string rights_to_tell(const publishing&, const channel_name&);
 
-/// Reports missing permissions without which locks still work, but not as well. Reports each of
-/// them once to the user's observer.
+/// Reports missing permissions that make locks work less well, but not fail. Reports each of them
+/// once to the user's observer.
 class missing_permissions {
 public:
     /// Both arguments must outlive this object.

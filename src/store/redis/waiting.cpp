@@ -35,16 +35,17 @@ void fair_timeout::lost(const ask& want, bool in_time) {
                        .text_size = text.size()});
 }
 
-// A client that waits for a lock asks for the lock, subscribes to its releases, asks again, and
-// then repeats: sleep until a notification or a time limit, and ask again.
+// A client that waits for a lock first asks for the lock, subscribes to its releases, and asks
+// again. After that, it sleeps until a notification or a time limit, and asks again, until it gets
+// the lock.
 
 namespace {
 
 using remote::unheard_poll_bound;
 
-/// Longest wait for the confirmation of a subscription that is made before the first request. Such
-/// a subscription can save the second request. Waiting longer would cost more time than that
-/// request.
+/// If the client subscribes before its first request, longest wait for the confirmation of the
+/// subscription. The subscription can save a second request. A longer wait would cost more time
+/// than this request.
 constexpr duration early_confirmation_timeout{20};
 
 /// Time that is added to the remaining TTL of a key. Redis removes a key in the millisecond after
@@ -95,8 +96,8 @@ asio::awaitable<answer> lock_place::look() {
     co_return co_await attempts_.look(std::move(send), own, expiry_rounding);
 }
 
-/// Sends one request. With a direct hand-off, the request adds the owner to the queue, or updates
-/// the owner's entry there.
+/// Sends one request. With a direct hand-off, the request adds the owner to the queue. If the owner
+/// is in the queue already, the request updates the owner's entry.
 asio::awaitable<attempt> lock_place::send(time_point deadline) {
     if (!queue_ || !queue_->is_open)
         co_return co_await send_outside_queue(deadline);
@@ -113,9 +114,9 @@ asio::awaitable<attempt> lock_place::send(time_point deadline) {
     co_return got;
 }
 
-/// Sends one request that does not join the queue. If the owner is already in the queue, its entry
-/// must be removed at the end. After this request, no message can grant the lock, because the
-/// message may come from a former primary.
+/// Sends one request that does not join the queue. If the owner is already in the queue, the
+/// owner's entry must be removed at the end. After this request, no message can grant the lock,
+/// because the message may come from a former primary.
 asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     if (queue_)
         queue_->grant.clear();
@@ -125,9 +126,9 @@ asio::awaitable<attempt> lock_place::send_outside_queue(time_point deadline) {
     co_return got;
 }
 
-/// Returns the grant, if a message has granted the lock to this owner and no request must confirm
-/// the grant. The message contains the number of the last request that got a reply, so the release
-/// happened after that request. So the grant is valid for `handed_over_lease` from the time when
+/// If a message has granted the lock to this owner, and no request must confirm the grant, returns
+/// the grant. The message contains the number of the last request that got a reply. So the release
+/// happened after that request, and the grant is valid for `handed_over_lease` from the time when
 /// the request was sent. No clocks are compared. A message of a former primary usually has an older
 /// number.
 std::optional<answer> lock_place::grant_in_inbox() {
@@ -165,8 +166,8 @@ asio::awaitable<attempt> lock_place::request(time_point deadline) {
     co_return got;
 }
 
-/// Records whether the first request found a fair lock busy. Ignores later requests, because they
-/// do not show whether the first request of the next waiter will find the lock busy.
+/// Records whether the first request found a fair lock busy. Ignores later requests. They do not
+/// show whether the next waiter's first request will find the lock busy.
 void lock_place::note_whether_busy(const attempt& got) {
     if ((want_.kind != lock_kind::fair && !queue_) || was_busy_ || got.said == verdict::late)
         return;
@@ -174,8 +175,8 @@ void lock_place::note_whether_busy(const attempt& got) {
     busy_.note(want_.name.text, was_busy_);
 }
 
-/// Stores until when this waiter's entry in the queue of a fair lock lasts. If the entry was lost,
-/// reports this.
+/// Stores the time until which this waiter's entry in the queue of a fair lock lasts. If the entry
+/// was lost, reports the loss.
 void lock_place::note_place(const attempt& got) {
     if (!got.queued)
         return;
@@ -200,9 +201,9 @@ asio::awaitable<void> lock_place::listen(duration timeout) {
         co_await listen_in_queue(patient_until);
 }
 
-/// Subscribes to this client's inbox, and then to the channel by which releases count the clients
-/// in the queue. A client without an inbox must not be counted: it waits for the messages that go
-/// to all waiters, and a release sends these only if a waiting client is not counted.
+/// Subscribes to this client's inbox first, and then to the channel by which releases count the
+/// clients in the queue. A client without an inbox must not be counted. It needs the messages that
+/// go to all waiters, and a release sends these only if a waiting client is not counted.
 asio::awaitable<void> lock_place::listen_in_queue(time_point limit) {
     if (!queue_->inbox)
         queue_->inbox = server_.hear(inbox(want_), wake_);
@@ -334,8 +335,9 @@ asio::awaitable<answer> rate_place::look() {
     co_return co_await attempts_.look(std::move(send), context_.poll_bound, duration::zero());
 }
 
-/// Sends one request. The reply says how long to wait for the permits. A higher rate or returned
-/// permits can free permits earlier. So the client asks again after `poll_bound` at the latest.
+/// Sends one request. The reply says how long to wait for the permits. Permits may become free
+/// earlier, if the rate is raised or permits are returned. So the client asks again after
+/// `poll_bound` at the latest.
 asio::awaitable<remote::attempt> rate_place::request(time_point deadline) {
     attempt got =
         co_await take_rate(server_, want_, context_.request_memory, {deadline, want_.give_up_at});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters for locks, semaphores, latches and rate limiters (`place`). Also the times for which they
-// stay in the queues of fair locks (`fair_timeout`).
+// Waiters for locks, semaphores, latches and rate limiters (`place`). Also the times for which
+// waiters stay in the queues of fair locks (`fair_timeout`).
 #pragma once
 
 #include "redis/node.hpp"
@@ -24,8 +24,9 @@
 namespace holdfast::redis {
 
 /// Chooses how long the waiters of this client stay in the queue of a fair lock after each request.
-/// Redisson on a machine whose clock is fast may remove living waiters from a queue. After that has
-/// happened, this client's waiters for the lock stay longer, but no longer than Redisson's waiters.
+/// If the clock of a Redisson client's machine is fast, that client may remove living waiters from
+/// the queue. After this has happened, this client's waiters for the lock stay longer, but no
+/// longer than Redisson's waiters.
 class fair_timeout {
 public:
     /// `context` must outlive this object.
@@ -46,7 +47,7 @@ private:
 
     const store_context& context_;
     const duration longest_; // at most an hour, like the options of users
-    // How long a waiter stays in the queue after each request, by lock name.
+    // For each lock name, how long a waiter stays in the queue after each request.
     std::unordered_map<std::string, duration> longer_;
 };
 
@@ -56,18 +57,18 @@ struct queue_place {
     std::unique_ptr<hearing> counted{}; ///< lets a release count the waiting clients
     bool is_open = false;               ///< true: both subscriptions are confirmed
     std::uint64_t requests = 0;         ///< number of requests that were sent
-    /// Message that grants the lock to this waiter now, and the time at which the last request was
-    /// sent. The text is empty if the last request has no reply yet, did not join the queue, or did
-    /// not find the lock busy. Then no message may grant the lock.
+    /// Message that would grant the lock to this waiter now, and the time at which the last request
+    /// was sent. The text is empty if no message may grant the lock: the last request has no reply
+    /// yet, did not join the queue, or did not find the lock busy.
     std::string grant{};
     time_point asked_at{};
 };
 
-/// Waiter for a lock of any kind. It owns the subscription to releases and the state of its
+/// Waiter for a lock of any kind. It has the subscription to releases and the state of its
 /// attempts.
 class lock_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     lock_place(node& server, const store_context& context, missing_permissions& denied,
                fair_timeout& timeout, remote::lately_busy& busy, presence_refresh* presence,
                ask want, alarm& wake);
@@ -111,12 +112,12 @@ private:
     bool loss_told_ = false;
 };
 
-/// Waiter for a semaphore or a latch. It owns the subscription, the slot in which the server
-/// remembers its request, and the state of its attempts. A request to a latch takes nothing, so
-/// there is nothing to undo.
+/// Waiter for a semaphore or a latch. It has the subscription, the state of its attempts, and the
+/// slot in which the server remembers its request. A request to a latch takes nothing, so there is
+/// nothing to undo.
 class counter_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     counter_place(node& server, const store_context& context, missing_permissions&, request_slots&,
                   counter_ask want, alarm& wake);
     ~counter_place() override;
@@ -151,7 +152,7 @@ private:
 /// reply says when to ask again.
 class rate_place final : public place {
 public:
-    /// Creates the waiter. All arguments but `want` must outlive it.
+    /// Creates the waiter. All arguments but `want` must outlive the waiter.
     rate_place(node& server, const store_context& context, missing_permissions&, counter_ask want);
 
     asio::awaitable<answer> look() override;

@@ -66,7 +66,7 @@ asio::awaitable<std::optional<wish>> redis_wishes::wish_for(hold held) {
 
 asio::awaitable<std::unique_ptr<watch>> redis_wishes::hear_wishes(hold held, alarm& wake) {
     std::unique_ptr<hearing> subscriber = server_.hear(wish_channel(held.name), wake, linger::none);
-    // Go on without a confirmation: the caller polls in any case, and a later confirmation rings
+    // Continue without a confirmation. The caller polls in any case, and a later confirmation rings
     // the alarm.
     (void)co_await subscriber->confirmed(context_.time.now() + confirmation_timeout);
     co_return std::make_unique<wish_watch>(std::move(subscriber));

@@ -56,8 +56,8 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
         const time_point asked_at = context_.time.now();
         const limit until = next_limit(first);
         if (until.is_callers && until.at <= asked_at)
-            // The deadline has passed, so send nothing. The server might not refuse a late request:
-            // it needs the permission for TIME to do so.
+            // Send nothing, because the deadline has passed. A server without the permission for
+            // TIME does not refuse a late request, and could grant the lock.
             co_return unanswered();
 
         const open_request sent = begin_request(until.at);
@@ -80,9 +80,9 @@ asio::awaitable<answer> attempts::look(sender send, duration poll_bound, duratio
             co_return busy(got, poll_bound, after_the_end);
         throw_if_hopeless(got.said);
         // The server refused the request as late. If the reply came slowly, the request was
-        // delayed. If the reply came quickly, the estimate of the server's clock was wrong, and
-        // this reply has corrected it. In both cases send the request again, but only once for each
-        // connection and at most `lates_max` times.
+        // delayed. If the reply came quickly, the estimate of the server's clock was wrong. This
+        // reply has corrected the estimate. In both cases send the request again, but only once for
+        // each connection and at most `lates_max` times.
         const bool late_before = lates > 1 && (got.clock == learnt || lates >= lates_max);
         learnt = got.clock;
         const bool slow = context_.time.now() - asked_at >= command_timeout_ / 2;
@@ -118,9 +118,9 @@ void attempts::note_failure(const open_request& sent, const error_code& failure)
 
 void attempts::note_reply(const open_request& sent, const attempt& got) {
     learn_clock(got);
-    // An earlier request may still be on its way before its deadline. This reply says nothing about
-    // it, so remember it. A "late" reply says nothing about the lock either: the script sends this
-    // reply before it examines the lock.
+    // Remember earlier requests that may still be on their way before their deadlines, because this
+    // reply says nothing about them. A "late" reply says nothing about the lock either: the script
+    // sends this reply before it examines the lock.
     const bool looked = got.said != verdict::late;
     const bool tells_all = looked && got.sent_at > sent.unanswered_before;
     unanswered_until_ = tells_all ? none : sent.unanswered_before;
@@ -150,7 +150,8 @@ answer attempts::busy(const attempt& got, duration poll_bound, duration after_th
         poll_bound = std::min(poll_bound, untold_poll_bound);
     if (got.heard_late)
         poll_bound = std::min(poll_bound, unheard_poll_bound);
-    // A waiter that gets no notifications chooses its own pauses, so do not limit them here.
+    // Do not limit the pause if the waiter gets no notifications. Such a waiter chooses its own
+    // pauses.
     duration term = is_told_ ? jittered(poll_bound, context_.random()) : duration::max();
     if (got.left) // a dead holder does not notify: wake when its lease ends
         term = std::min(term, *got.left + after_the_end);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of one owner to acquire one lock. The server may reply late or never. Each request has a
 // deadline, after which the server must not grant the lock. The class `attempts` remembers which
-// requests the server may still execute. The waiters of all stores use the other functions.
+// requests the server may still execute. The other functions in this file are for the waiters of
+// all stores.
 #pragma once
 
 #include "runtime/remote_clock.hpp"
@@ -30,15 +31,15 @@ enum class verdict { busy = 0, granted = 1, late = 2, conflict = 3, unfounded = 
 /// Reply to one acquire request, with the times of the request and of the reply.
 struct attempt {
     verdict said{};
-    /// Remaining lease of the present holder if the verdict is busy, or of the other holders of a
-    /// shared lock if it is granted. Empty if that lease has no end.
+    /// If the lock is busy: remaining lease of the present holder. If the lock was granted and is
+    /// shared: remaining lease of the other holders. Empty if that lease has no end.
     std::optional<duration> left;
     // Members that have a meaning only for a busy lock.
     bool holder_tells = true; ///< the holder will notify the waiters when it releases the lock
     bool heard_late = false;  ///< this client may miss notifications at present
     bool queued = false;      ///< the owner is now in the store's queue
     bool joined_now = false;  ///< the owner joined the queue with this request
-    /// True if the owner's time in the queue was not extended, because the server is full.
+    /// True if the owner's time in the queue was not extended, because the server's memory is full.
     bool place_stays = false;
     /// The server's clock, in microseconds. Zero if the user has no permission for TIME; the server
     /// then refuses no request as late.
@@ -54,13 +55,13 @@ struct attempt {
     std::shared_ptr<runtime::remote_clock> clock{};
 };
 
-/// Longest time between two renewals of a read hold if Redisson may share the lock. Redisson before
-/// 4.4 shortens all read holds of a lock to its watchdog time whenever it renews its own. That time
-/// may be as short as 3 s.
+/// Longest time between two renewals of a read hold if Redisson may share the lock. When Redisson
+/// before 4.4 renews its own read hold, it shortens all read holds of the lock to its watchdog
+/// time. This time may be as short as 3 s.
 inline constexpr duration read_request_max{2000};
 
-/// Longest time between two requests of a waiter if the holder does not notify the waiters of its
-/// release.
+/// Longest time between two requests of a waiter if the holder will not notify the waiters when it
+/// releases the lock.
 inline constexpr duration untold_poll_bound{250};
 
 /// Longest time between two requests of a subscriber that may miss notifications.
@@ -70,18 +71,20 @@ inline constexpr duration unheard_poll_bound = std::chrono::seconds{1};
 /// safety: call all functions on the client's executor.
 class attempts {
 public:
-    /// Creates the object. `command_timeout` is the time limit for one request. If `is_told`, a
-    /// release notifies the waiters: a caller that finds the lock busy then subscribes, and asks
-    /// again at once. The first two arguments must outlive this object.
+    /// Creates the object. `command_timeout` is the time limit for one request. `is_told` says
+    /// whether a release notifies the waiters. If it does, a caller that finds the lock busy
+    /// subscribes, and asks again at once. The first two arguments must outlive this object.
     attempts(const store_context&, const ask&, duration command_timeout, bool is_told = true);
 
     /// Sends one request. The server replies "late" if the request reaches it after `deadline`.
     using sender = std::function<asio::awaitable<attempt>(time_point deadline)>;
 
     /// Tries once to acquire the lock; see `place::look`. Throws `not_replicated` if replicas did
-    /// not confirm a grant. If the lock is busy, `term` in the answer is the time until the next
-    /// call. It is at most the holder's remaining lease plus `after_the_end`, because a call at the
-    /// exact end would come too early. If `is_told`, it is also at most `poll_bound`.
+    /// not confirm a grant.
+    ///
+    /// If the lock is busy, `term` in the answer is the time until the next call. It is at most the
+    /// holder's remaining lease plus `after_the_end`, because a call at the exact end would come
+    /// too early. If `is_told`, it is also at most `poll_bound`.
     asio::awaitable<answer> look(sender, duration poll_bound, duration after_the_end);
 
     /// Returns whether look() has found the lock busy. The caller must then subscribe before the
@@ -105,8 +108,8 @@ public:
     bool uncertain() const noexcept { return unanswered_until_ != none; }
     time_point settled_at() const noexcept { return settled_at_; }
 
-    /// Returns whether the caller must leave: it may have a hold to release, or an entry in a queue
-    /// to remove.
+    /// Returns whether the caller must leave, because there may be a hold to release, or an entry
+    /// in a queue to remove.
     bool must_leave() const noexcept { return granted_ || queued_ || uncertain(); }
     void left() noexcept { granted_ = queued_ = false; }
 
@@ -117,13 +120,13 @@ private:
 
     static constexpr time_point none = time_point::min();
 
-    /// Deadline of one request. `is_callers`: the caller has set it.
+    /// Deadline of one request. `is_callers` is true if the caller has set this deadline.
     struct limit {
         time_point at;
         bool is_callers;
     };
     limit next_limit(bool first) const;
-    /// Values of `settled_at_` and `unanswered_until_` before a request was sent.
+    /// Values that `settled_at_` and `unanswered_until_` had before a request was sent.
     struct open_request {
         time_point settled_before;
         time_point unanswered_before;
@@ -149,22 +152,22 @@ private:
     time_point unanswered_until_ = none; // latest deadline of the requests without a reply
 };
 
-/// Sends one request, which may take the store's whole command timeout. If it reaches the server
-/// later, the server does nothing. Throws the errors of attempts::look(). `context` and `want` must
-/// live until the call has completed.
+/// Sends one acquire request, which may take the store's whole command timeout. If the request
+/// reaches the server later, the server does nothing. Throws the errors of attempts::look().
+/// `context` and `want` must live until the call has completed.
 inline asio::awaitable<answer> look_once(const store_context& context, const ask& want,
                                          duration command_timeout, attempts::sender send) {
     attempts one{context, want, command_timeout};
     co_return co_await one.look(std::move(send), duration::zero(), duration::zero());
 }
 
-// Mark of a waiting writer. A writer leaves it at the store while others read. While the mark
-// lasts, no new reader gets the lock.
+// Mark of a waiting writer. A writer leaves the mark at the store while others hold the lock for
+// reading. While the mark lasts, no new reader gets the lock.
 
-/// Sets the lifetime of a waiting writer's mark (`outlasts`) and its `head_start`. Does nothing for
-/// a request of another kind. The mark lasts until the writer's next request, which renews it.
-/// After the last reader has left, new readers wait for the time `head_start`, so that the writer
-/// can be notified and send its request first.
+/// Sets two times of a waiting writer's mark. `outlasts` is the lifetime of the mark, which lasts
+/// until the writer's next request renews it. `head_start` is how long new readers wait after the
+/// last reader has left, so that the writer can be notified and send its request first. Does
+/// nothing for a request of another kind.
 inline void set_terms_of_mark(ask& want, duration poll_bound, duration round_trip) {
     constexpr duration head_start_min{100};
     if (want.kind != lock_kind::write)
@@ -180,8 +183,8 @@ inline bool may_be_marked(const ask& want, verdict said) {
 }
 
 /// Returns the longest time until a waiter's next request. The time is short if a writer upgrades
-/// its own read hold: a Redisson reader that leaves then sends no notification while other readers
-/// remain.
+/// its own read hold. In this case, a Redisson reader that leaves sends no notification while other
+/// readers remain.
 inline duration poll_bound_of(const ask& want, duration usual) {
     constexpr duration of_an_upgrade{250};
     const bool upgrades = want.kind == lock_kind::write && want.under != 0;

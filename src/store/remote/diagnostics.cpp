@@ -26,12 +26,12 @@ client_info client_info_of(const store_context& context) {
 namespace {
 
 /// Largest difference between two clocks that the doctor does not report. Locks work with any
-/// difference. But it confuses people who compare logs, and it affects Redisson's fair locks, which
-/// use the client's clock.
+/// difference. But a large difference confuses people who compare logs, and affects Redisson's fair
+/// locks, which use the client's clock.
 constexpr std::chrono::microseconds clocks_agree = std::chrono::seconds{1};
 
-/// A reply is slow if it takes more than 1/10 of the lease. A renewal may need several attempts,
-/// and has two thirds of the lease for them.
+/// A reply is slow if it takes more than 1/10 of the lease. Two thirds of the lease remain for a
+/// renewal, which may need several attempts.
 constexpr int slow_part_of_lease = 10;
 
 } // namespace

@@ -18,10 +18,11 @@ client_info client_info_of(const store_context&);
 // Findings about the round trip to a server and about the doctor's trial lock, with the same texts
 // for all stores.
 
-/// Returns the finding about the delay of a reply, which took the time `took`.
+/// Returns the finding about the time `took` that a reply took.
 finding judge_delay(duration took, duration lease_time);
 
-/// Returns the finding about a server's clock, which showed the time `shown` (since 1970).
+/// Returns the finding about a server's clock. `shown` is the time that the clock showed (since
+/// 1970).
 finding judge_clock(std::chrono::microseconds shown);
 
 // Findings about the trial lock.

@@ -119,9 +119,9 @@ std::vector<finding> judge_servers(const survey& seen) {
 
 namespace {
 
-/// A request is reported as slow if it takes more than 1/20 of the session's timeout. A heartbeat
-/// is due every sixth of the timeout, and a failed heartbeat must be repeated several times before
-/// the next one.
+/// A request is reported as slow if it takes more than 1/20 of the session's timeout. The client
+/// sends a heartbeat every sixth of the timeout. If a heartbeat fails, the client must be able to
+/// repeat it several times before the next one is due.
 constexpr int slow_part_of_session = 20;
 
 /// Maximum number of locks that are examined. Each lock costs two requests.
@@ -139,7 +139,8 @@ std::string ms(duration length) {
     return std::to_string(length.count()) + " ms";
 }
 
-/// Returns how many children were ever created below the node, including deleted ones.
+/// Returns how many children have ever been created below the node. The number includes deleted
+/// children.
 std::int64_t numbers_given(const node_stat& of) {
     return (std::int64_t{of.child_version} + of.children) / 2;
 }

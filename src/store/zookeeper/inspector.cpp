@@ -104,8 +104,8 @@ line line_in(const std::string& path, const std::vector<std::string>& names) {
     return seen;
 }
 
-/// Corrects `seen` if a writer upgrades the only read hold. This writer holds the lock, although
-/// its node is not the first in the queue.
+/// Corrects `seen` if a writer upgrades the only read hold. This writer holds the lock exclusively,
+/// although its node is not the first in the queue.
 asio::awaitable<void> see_upgrade(store_session& home, line& seen) {
     if (seen.alone || seen.holders.size() != 1 || seen.waiters.empty())
         co_return;
@@ -187,8 +187,8 @@ private:
     const std::shared_ptr<listening> it_;
 };
 
-/// Keeps the watch set. Rings the alarm before it sets the watch again, and once more afterwards,
-/// so that no change in between is missed.
+/// Keeps the watch set. After each change, rings the alarm, sets the watch again, and rings the
+/// alarm once more. So no change in between is missed.
 asio::awaitable<void> go_on(std::shared_ptr<listening> it) {
     while (it->whom && it->set) {
         co_await it->change->wait_until(time_point::max());
@@ -249,8 +249,8 @@ lock_waiter waiter_from(node_owner&& one) {
     return waiter;
 }
 
-/// Returns the kind of lock or semaphore that uses the path instead of `kind`, as text for
-/// messages. Returns null if there is none.
+/// If another kind of lock or semaphore than `kind` uses the path, returns this other kind, as text
+/// for messages. Otherwise returns null.
 const char* instead_of(lock_kind kind, const line& seen) {
     if (seen.semaphore)
         return words_for(lock_kind::permit);
@@ -325,9 +325,10 @@ asio::awaitable<forced> lock_inspector::end(line seen, std::string only_from) {
     co_return outcome;
 }
 
-/// Returns a number that is at least as great as each fencing token given below this path so far:
-/// the zxid of the last change of the list of children. If the path does not exist, returns this
-/// zxid of the parent, because the deletion of the path changed the parent's list of children.
+/// Returns a number that is at least as great as each fencing token that was granted below this
+/// path so far. This number is the zxid of the last change of the path's list of children. If the
+/// path does not exist, returns the zxid for its parent, because the deletion of the path changed
+/// the parent's list of children.
 asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::string path) {
     for (;;) {
         const std::optional<node_data> node = co_await home.at->get(path);
@@ -339,8 +340,8 @@ asio::awaitable<std::uint64_t> greatest_token_below(store_session& home, std::st
     }
 }
 
-/// Returns the token of the current hold. A free lock has no node that shows its last token. So for
-/// a free lock, returns a number that is greater than its last token.
+/// Returns the token of the lock's current hold. A free lock has no node that shows its last token.
+/// So for a free lock, returns a number that is greater than the last token.
 asio::awaitable<std::uint64_t> lock_inspector::last_token(lock_name name) {
     std::string path = home_->where.of(name);
     const line seen = co_await read_line(*home_, path);

@@ -29,29 +29,29 @@ struct found_paths {
 /// searches the folder before the pattern's first wildcard, and all folders below it.
 asio::awaitable<found_paths> find_paths(store_session&, std::string pattern);
 
-/// Holders and waiters of one lock, when they were read. Each has a node.
+/// Holders and waiters of one lock at the time when they were read. Each of them has a node.
 struct line {
     std::vector<std::string> holders{}; ///< paths of the holders' nodes, in queue order
     std::vector<std::string> waiters{}; ///< paths of the waiters' nodes, in queue order
     bool shared = false;                ///< true: the holders are readers
     bool alone = false;                 ///< true: the holder is exclusive
     bool of_pair = false;               ///< true: the lock is a read-write lock
-    /// True if the lock is a mutex. If neither this nor `of_pair` is true, the node names fit both
-    /// kinds.
+    /// True: the lock is a mutex. If both this and `of_pair` are false, the names of the nodes fit
+    /// both a mutex and a read-write lock.
     bool of_mutex = false;
     bool semaphore = false; ///< true: a leased semaphore uses the path
 };
 
-/// Reads the queue after a sync, so that no earlier change is missing.
+/// Reads the queue after a sync, so that the result contains all earlier changes.
 asio::awaitable<line> read_line(store_session&, std::string path);
 /// Reads the queue from the connected server without a sync. The latest changes may be missing.
 asio::awaitable<line> read_line_here(store_session&, std::string path);
 
-/// Maximum number of owners that are read. Each costs a request for the data of a node.
+/// Maximum number of owners that are read. Each owner costs a request for the data of a node.
 inline constexpr std::size_t owners_told_max = 100;
 
-/// Owner of a node, from the data of the node. If another program created the node, the owner is
-/// from the node's name.
+/// Owner of a node. Usually the owner comes from the node's data. If another program created the
+/// node, the owner comes from the node's name.
 struct node_owner {
     std::string text{};
     told_owner said{};
@@ -60,13 +60,14 @@ struct node_owner {
     bool is_holdfast() const { return !said.owner.empty(); }
 };
 
-/// Reads the owners of the first `most` nodes, in the same order. Skips nodes that no longer exist.
+/// Reads the owners of the first `most` nodes of the list, in the order of the list. Skips nodes
+/// that no longer exist.
 asio::awaitable<std::vector<node_owner>> read_owners(store_session&, std::vector<std::string> nodes,
                                                      std::size_t most = owners_told_max);
 
 /// Implements `inspector::listen`. Rings the alarm whenever a node joins or leaves the queue. In a
-/// long queue, this causes much traffic. So only calls that observe a lock use this watch, and
-/// waiters do not.
+/// long queue, this causes much traffic. So waiters do not use this watch; only calls that observe
+/// a lock use it.
 asio::awaitable<std::unique_ptr<watch>> watch_line(std::shared_ptr<store_session>, std::string path,
                                                    alarm& wake);
 

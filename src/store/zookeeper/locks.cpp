@@ -18,8 +18,8 @@
 namespace holdfast::zookeeper {
 namespace {
 
-/// Greatest node number that is used. The server numbers the nodes below a path with 31 bits.
-/// Beyond that, the order would be wrong, and some servers repeat the last number.
+/// Greatest node number that is used. The server numbers the nodes below a path with 31 bits. After
+/// an overflow, the order of the nodes would be wrong, and some servers repeat the last number.
 constexpr std::int64_t number_last = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
 
 /// Maximum number of attempts in one call. An attempt fails if the session ends, the node is
@@ -43,14 +43,15 @@ bool is_worn_out(const own_node& node) {
                            " nodes or more. It is made anew when nobody uses it"};
 }
 
-/// Node number from which the numbers are reset: when such a node is deleted and its parent is
-/// empty, the parent is deleted, too. The ensemble also deletes empty parents, but it looks for
-/// them only once a minute.
+/// When a node with this number or a greater one is deleted, the client also deletes the node's
+/// parent if the parent is empty. The numbers then start at 0 again. The ensemble also deletes
+/// empty parents, but it looks for them only once a minute.
 constexpr std::int64_t number_of_the_old = std::int64_t{1} << 30;
 
-/// Resets the numbers of the nodes to 0 if they have become large. Call it after the deletion of
-/// the node `path`. If the parent is a persistent folder of a semaphore, creates it again at once,
-/// because a semaphore is recognized by its folders.
+/// Starts the numbers of the nodes at 0 again if they have become large. Call this function after
+/// the deletion of the node `path`. For this, it deletes the parent of the node. If the parent is a
+/// persistent folder of a semaphore, it creates the folder again at once, because a semaphore is
+/// recognized by its folders.
 asio::awaitable<void> renew_numbers(store_session& home, std::string path, node_mode parents_mode) {
     const std::optional<std::int64_t> number = number_in(path);
     if (!number || *number < number_of_the_old)
@@ -126,7 +127,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside
     co_return names;
 }
 
-/// Deletes the parent after its numbers are used up, if it is empty and has no data. A new parent
+/// Deletes the parent if its numbers are used up, and it is empty and has no data. A new parent
 /// numbers its nodes from 0 again.
 asio::awaitable<void> queue_node::make_parent_anew() {
     const time_point last_start = last_start_;
@@ -143,8 +144,8 @@ asio::awaitable<void> queue_node::make_parent_anew() {
         refuse_worn_out(want_.parent);
 }
 
-/// Creates the node. The caller must call again if the result is empty: the path above the node was
-/// missing and was created now, or the node existed already.
+/// Creates the node. The result is empty in two cases: the path above the node was missing and was
+/// created now, or the node existed already. The caller must then call again.
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
     const node_mode mode = want_.numbered ? node_mode::ephemeral_sequential : node_mode::ephemeral;
     new_node wanted{below(want_.parent, want_.prefix), want_.data, mode};
@@ -174,7 +175,7 @@ asio::awaitable<std::optional<std::vector<std::string>>> queue_node::make() {
 }
 
 /// Searches for the node after the answer to its creation was lost. If the node does not exist now,
-/// the earlier request will not create it later, because the server has finished that request.
+/// it will not be created later, because the server has already finished the earlier request.
 asio::awaitable<void> queue_node::find() {
     std::vector<own_node> found =
         co_await find_unseen(*home_, want_.parent, want_.prefix, last_start_);
@@ -212,13 +213,13 @@ bool queue_node::is_among(const std::vector<std::string>& names) const {
     return std::ranges::find(names, name()) != names.end();
 }
 
-// A waiter creates its node and lists the queue. Then it repeats: watch the node in front of its
-// own node, sleep, and list the queue again.
+// A waiter first creates its node and lists the queue. After that, it watches the node in front of
+// its own, sleeps, and lists the queue again, until it gets the lock.
 
 namespace {
 
-/// Maximum number of times that one attempt lists the queue. It lists the queue again if the node
-/// in front of its own was deleted before the watch was set.
+/// Maximum number of times that one attempt lists the queue. An attempt lists the queue again if
+/// the node in front of its own was deleted before the watch was set.
 constexpr int steps_max = 10;
 
 /// Returns the number at the end of a node's name, as text.
@@ -238,8 +239,9 @@ const own_node* node_under(const store_session& home, const ask& want) {
     return &nodes->front();
 }
 
-/// Describes the node to create. A reader that already has the write lock uses the number of its
-/// write node. So it keeps its position in the queue when the write lock is released.
+/// Describes the node to create. If a reader already has the write lock, its read node gets the
+/// number of its write node. So the reader keeps its position in the queue when the write lock is
+/// released.
 queue_node::node_options node_options_of(const store_session& home, const ask& want) {
     const own_node* const under = node_under(home, want);
     const bool above = under && want.kind == lock_kind::write;
@@ -345,9 +347,9 @@ asio::awaitable<answer> lock_place::look() {
     co_return answer{}; // the queue changes too fast: the caller pauses
 }
 
-/// Returns whether an attempt that does not wait would fail, so that it need not create a node. The
-/// connected server may not know of a release yet. So before it reports a failure, lists the queue
-/// again after a sync.
+/// Returns whether an attempt that does not wait would fail. Such an attempt need not create a
+/// node. The connected server may not know of a release yet. So before this function reports a
+/// failure, it lists the queue again after a sync.
 asio::awaitable<bool> lock_place::is_taken(time_point last_start) {
     listing names = co_await home_->at->list(parent_);
     if (!names || (!other_kind_than(want_.kind, *names) && !is_taken_by(*names)))
@@ -371,7 +373,7 @@ bool lock_place::is_taken_by(const std::vector<std::string>& names) const {
 }
 
 /// Returns whether all the given writers upgrade the same read hold as this writer. Such writers do
-/// not wait for the read hold, so they cause no deadlock.
+/// not wait for this read hold, so they cause no deadlock.
 asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> rivals,
                                                     time_point last_start) {
     for (const std::string& each : rivals) {
@@ -388,8 +390,8 @@ asio::awaitable<bool> lock_place::upgrade_same_hold(std::vector<std::string> riv
     co_return true;
 }
 
-/// Watches the node before this one and, for an upgrade, the node of the read hold. Returns false
-/// if one of them does not exist; the caller then lists the queue again.
+/// Watches the node before this one. For an upgrade, also watches the node of the read hold.
+/// Returns false if one of these nodes does not exist; the caller then lists the queue again.
 asio::awaitable<bool> lock_place::set_watches(std::string before, time_point last_start) {
     if (want_.under != 0 && want_.kind == lock_kind::write) {
         const own_node* const under = stood_on();
@@ -437,8 +439,8 @@ bool lock_place::is_founded(const std::vector<std::string>* names) const {
     return under && (!names || std::ranges::find(*names, last_part(under->path)) != names->end());
 }
 
-/// Returns the name of the owner's own read node during an upgrade. The writer does not wait for
-/// that node.
+/// During an upgrade, returns the name of the owner's own read node. The writer does not wait for
+/// this node.
 std::string_view lock_place::aside() const {
     const own_node* const under = want_.kind == lock_kind::write ? stood_on() : nullptr;
     return under ? last_part(under->path) : std::string_view{};
@@ -463,8 +465,8 @@ struct batch_of_holds {
     std::vector<std::string> paths{};
 };
 
-/// Divides the holds into batches; a batch has all nodes of a hold. Appends the index of a hold to
-/// `gone` instead if the session of the hold has ended.
+/// Divides the holds into batches. All nodes of a hold are in the same batch. If the session of a
+/// hold has ended, the hold is in no batch; its index is appended to `gone` instead.
 std::vector<batch_of_holds> batches_of(const store_session& home, hold_list holds,
                                        std::vector<std::size_t>& gone) {
     std::vector<batch_of_holds> all;
@@ -486,8 +488,8 @@ std::vector<batch_of_holds> batches_of(const store_session& home, hold_list hold
     return all;
 }
 
-/// Removes a lost hold from the table. Also deletes its remaining nodes, because no release will
-/// follow.
+/// Removes a lost hold from the table. Also deletes the remaining nodes of the hold, because no
+/// release will follow.
 void give_up(store_session& home, const hold& lost) {
     const std::vector<own_node>* const nodes = home.held.find(lost);
     if (!nodes)
@@ -527,8 +529,8 @@ asio::awaitable<void> renew_holds(std::shared_ptr<store_session> home, hold_list
         give_up(*home, *holds[which]);
         to.renewed(which, answer{});
     }
-    // Error of a batch that got no answer. The later batches are then not sent, because they would
-    // get no answer either.
+    // Error of a batch that got no answer. The later batches are then not sent, because the server
+    // would not answer them either.
     std::optional<boost::system::system_error> silent;
     for (const batch_of_holds& each : batches) {
         if (silent) {
@@ -608,9 +610,10 @@ bool zookeeper_locks::offers(lock_kind kind) const noexcept {
 }
 
 /// Returns the limits. An attempt takes at most two command timeouts: it starts no request after
-/// the first, and its last request may take the second. An attempt may create the nodes above its
-/// own node, list the queue, and set a watch. An attempt to take several permits creates their
-/// nodes one by one, so it may take longer at a slow server.
+/// the first one has passed, and its last request may take the second one.
+///
+/// An attempt may create the nodes above its own node, list the queue, and set a watch. An attempt
+/// to take several permits creates their nodes one by one, so it may take longer at a slow server.
 limits zookeeper_locks::bounds() const noexcept {
     return {.name_bytes_max = paths::bytes_max,
             .time_limit = 2 * home_->at->command_timeout(),
@@ -632,9 +635,9 @@ asio::awaitable<release_answer> zookeeper_locks::release(hold what) {
     return release_nodes(home_, std::move(what));
 }
 
-/// Watches only the first node of the hold, because a forced release deletes all nodes of the hold.
-/// One case is missed: if a permit is given back by its id, only the node of this permit is
-/// deleted. The next renewal notices this.
+/// Watches only the first node of the hold. This is usually enough, because a forced release
+/// deletes all nodes of the hold. If a permit is given back by its id, only the node of this permit
+/// is deleted. This deletion may be missed; the next renewal notices it.
 std::unique_ptr<watch> zookeeper_locks::watch_over(const hold& what, revalidator& whom) {
     const std::vector<own_node>* const nodes = home_->held.find(what);
     if (!nodes || nodes->empty())

@@ -29,7 +29,8 @@ public:
         std::string data;
         /// true: the server appends a number to `prefix`; false: `prefix` is the whole name
         bool numbered = true;
-        /// Mode (persistent, container, …) of the nodes above, if they are missing and are created.
+        /// Mode (persistent, container, …) of the nodes above this node. It is used if these nodes
+        /// are missing and must be created.
         node_mode parents_mode = node_mode::container;
     };
 
@@ -39,13 +40,13 @@ public:
     ~queue_node();
 
     /// Creates the node if it does not exist. Returns the names of all children of the parent,
-    /// including this node. No node that was created earlier and still exists is missing. Starts no
+    /// including this node. The list contains each earlier node that still exists. Starts no
     /// request after `last_start`.
     asio::awaitable<std::vector<std::string>> among(time_point last_start);
 
     asio::awaitable<void> remove(); ///< deletes the node; a repeated call does no harm
-    /// Deletes the node, but starts no request after `last_start`. If the node still exists then,
-    /// the caller must delete it later (`place::must_leave`).
+    /// Deletes the node, but starts no request after `last_start`. If the node still exists after
+    /// this call, the caller must delete it later (`place::must_leave`).
     asio::awaitable<void> remove_until(time_point last_start);
 
     /// Passes the node to the caller, which must delete it.
@@ -72,11 +73,12 @@ private:
     time_point last_start_ = time_point::max();
 };
 
-/// Maximum number of nodes in a queue. Each attempt reads all their names, and an answer of the
-/// server has at most one megabyte.
+/// Maximum number of nodes in a queue. Each attempt reads the names of all these nodes, and an
+/// answer of the server has at most one megabyte.
 inline constexpr std::size_t line_longest = 10'000;
 
-/// Watch of one node. When the node changes, rings an alarm once, and remembers the change.
+/// Watch of one node. When the node changes, the watch rings an alarm once, and remembers the
+/// change.
 class predecessor_watch {
 public:
     predecessor_watch(store_session& home, alarm& wake)
@@ -95,8 +97,8 @@ private:
     std::unique_ptr<watch> watch_;
 };
 
-/// Waiter for one lock. It creates its own node in the queue, and watches the node before it. An
-/// upgrade also watches the node of the read hold that it upgrades.
+/// Waiter for one lock. It creates its own node in the queue, and watches the node before its own.
+/// A waiter that upgrades a read hold also watches the node of this read hold.
 class lock_place final : public place {
 public:
     /// `wake` must outlive the object.
@@ -108,7 +110,7 @@ public:
 
     bool must_leave() const noexcept override { return granted_ || node_in_queue_.may_exist(); }
     bool uncertain() const noexcept override { return node_in_queue_.uncertain(); }
-    /// Returns a time in the past: the server never executes a late request. Once another
+    /// Returns a time in the past, because the server never executes a late request: when another
     /// connection has taken over the session, requests on the old connection have no effect.
     time_point settled_at() const noexcept override { return time_point::min(); }
 
@@ -121,8 +123,9 @@ private:
     answer granted(time_point began);
     answer busy() const;
     const own_node* stood_on() const;
-    /// Returns false if the request upgrades or downgrades another hold of the owner, and that hold
-    /// is lost. `names` are the present children, or null if they are not known yet.
+    /// Returns false if the request upgrades or downgrades another hold of the owner, and that
+    /// other hold is lost. `names` are the children that exist now, or null if they are not known
+    /// yet.
     bool is_founded(const std::vector<std::string>* names) const;
     std::string_view aside() const;
 

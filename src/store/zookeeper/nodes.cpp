@@ -55,7 +55,7 @@ std::optional<std::uint32_t> next_letter(std::string_view& text) {
     return letter;
 }
 
-/// Returns whether a server allows the character in a path. The condition is copied from ZooKeeper.
+/// Returns whether a server allows the character in a path. The code is the same as in ZooKeeper.
 bool is_allowed(std::uint32_t letter) {
     return (letter >= 0x20 && letter < 0x7f) || (letter >= 0xa0 && letter < 0xd800) ||
            (letter >= 0xf900 && letter < 0xfff0);
@@ -190,8 +190,8 @@ std::optional<std::string> paths::name_at(std::string_view path) const {
 
 namespace {
 
-/// A mark in node names (the text before the number), and the kind of lock that it stands for. The
-/// table has longer marks first, because a long mark may end with a short one.
+/// A mark in the names of nodes (the text before the number), and the kind of lock that the mark
+/// stands for. The table has longer marks first, because a long mark may end with a short one.
 struct mark {
     std::string_view text;
     bool shares;
@@ -208,8 +208,8 @@ constexpr std::string_view curators_prefix = "_c_";
 constexpr std::size_t uuid_length = 36;
 constexpr std::size_t digits_length = 32;
 
-/// Least and greatest length of the number that the server appends to a node's name. Eleven
-/// characters mean that an overflow has made the number negative.
+/// Least and greatest length of the number that the server appends to a node's name. If the number
+/// has eleven characters, an overflow has made it negative.
 constexpr std::size_t number_least = 10;
 constexpr std::size_t number_most = 11;
 
@@ -253,7 +253,8 @@ std::string_view kazoos_mark_for(lock_kind kind) {
     return kind == lock_kind::read ? "__rlock__" : "__lock__";
 }
 
-// First words of the lines in a node's data. A line is such a word, a blank, and a value.
+// Words that begin the lines in a node's data. Each line consists of such a word, a blank, and a
+// value.
 
 constexpr std::string_view first_word = "holdfast";
 constexpr std::size_t value_most = 255;

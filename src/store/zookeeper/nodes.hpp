@@ -32,7 +32,7 @@ struct own_node {
 /// Translates lock names into paths of nodes, and back. Thread safety: any thread may use it.
 class paths {
 public:
-    /// `root` must be a valid path. Both parameters are options of the store.
+    /// Creates the object from two options of the store. `root` must be a valid path.
     paths(std::string root, bool names_are_paths);
 
     /// Maximum length of the path of a lock, in bytes. The lock's nodes are below this path.
@@ -41,14 +41,15 @@ public:
     std::optional<std::string> objection_to(const lock_name&) const;
 
     /// Returns the path of a lock. The nodes of its holders and waiters are children of this path.
-    /// The store must allow the name.
+    /// The name must be one that the store allows.
     std::string of(const lock_name&) const;
 
-    /// Returns the name of the lock at this path. The result is empty if no name has this path.
+    /// Returns the name of the lock at this path. The result is empty if no lock can have this
+    /// path.
     std::optional<std::string> name_at(std::string_view path) const;
 
-    /// Returns the path above the nodes of all locks. The result is empty if lock names are whole
-    /// paths.
+    /// Returns the path that contains the nodes of all locks. The result is empty if lock names are
+    /// whole paths.
     const std::string& root() const noexcept { return root_; }
 
 private:
@@ -61,7 +62,8 @@ std::optional<std::string> objection_to_path(std::string_view path);
 
 /// Replaces each byte that is not ASCII or not allowed in a node's name by `%` and two digits.
 std::string encoded(std::string_view name);
-/// Returns the text from which encoded() makes `node`. Returns nothing if there is no such text.
+/// Returns the text from which encoded() makes `node`. Returns nothing if encoded() makes `node`
+/// from no text.
 std::optional<std::string> decoded(std::string_view node);
 
 /// Joins "/a/b" and "c" to "/a/b/c".
@@ -103,15 +105,15 @@ struct contender {
 };
 
 /// Parses a node's name. Returns nothing if the node does not hold or wait for a lock. The result
-/// refers to `node`, which must stay alive.
+/// refers to the text `node`, which must stay alive.
 std::optional<contender> contender_at(std::string_view node);
 
 /// Returns the holders and waiters among the children of a lock's path, in queue order. The result
-/// refers to `children`.
+/// refers to the texts in `children`, which must stay alive.
 std::vector<contender> contenders_in(const std::vector<std::string>& children);
 
-/// Returns the owner of a node, for messages, from its name: the UUID or the 32 digits in the name,
-/// or else the whole name.
+/// Returns the owner of a node, for messages. The owner is taken from the node's name: the UUID or
+/// the 32 digits in the name, or else the whole name.
 std::string owner_in(std::string_view node);
 
 /// Returns the number that the server gave the node, or nothing if the name has no number.
@@ -137,16 +139,17 @@ std::optional<told_owner> owner_in_data(std::string_view data);
 struct standing {
     bool there = false; ///< true: the node exists
     bool first = false; ///< true: the node holds the lock
-    /// Nodes of writers that are between the upgraded read hold and this node in the queue. They
-    /// wait for the read hold, unless they upgrade it, too.
+    /// Nodes of writers that are in the queue between this node and the read hold that it upgrades.
+    /// They wait for the read hold, unless they upgrade the same read hold.
     std::vector<std::string> rivals{};
-    /// Node to wait for. When it has been deleted, make the next attempt.
+    /// Node to wait for. After it has been deleted, the caller must make the next attempt.
     std::string behind{};
 };
 
-/// Returns whether the node `mine` has the lock or, if not, which node it has to wait for. A reader
-/// waits for the last writer before it. Any other node waits for the last node before it. During an
-/// upgrade, `aside` is the owner's own read hold, for which the node does not wait.
+/// Returns whether the node `mine` has the lock. If not, the result has the node for which `mine`
+/// waits. A reader waits for the last writer before it. Any other node waits for the last node
+/// before it. During an upgrade, `aside` is the owner's own read hold, for which the node does not
+/// wait.
 standing standing_of(const std::vector<std::string>& children, std::string_view mine,
                      std::string_view aside = {});
 
@@ -159,14 +162,14 @@ std::vector<contender> holders_among(const std::vector<contender>& in_order);
 
 // Functions that find out which kind of lock uses a path, from the names of its children.
 
-/// Returns the other kind (a lock or semaphore) that uses the path, as text for messages, or null
-/// if there is none. `mine` is the caller's own node. Checks only the holder's node: a waiter's
-/// node may be deleted soon, so it is no reason to refuse.
+/// If another kind of lock or semaphore uses the path, returns this other kind, as text for
+/// messages. Otherwise returns null. `mine` is the caller's own node. Checks only the holder's
+/// node. A waiter's node may be deleted soon, so it is no reason to refuse the caller.
 const char* other_kind_than(lock_kind wanted, const std::vector<std::string>& children,
                             std::string_view mine = {});
 
-/// Returns the lock that uses the path of a semaphore, as text for messages. Returns null if there
-/// is none.
+/// If a lock uses the path of a semaphore, returns this kind of lock, as text for messages.
+/// Otherwise returns null.
 const char* lock_in_words(const std::vector<std::string>& children);
 
 /// Returns whether a leased semaphore uses the path. Semaphores of holdfast and Curator have two

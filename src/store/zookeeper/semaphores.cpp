@@ -24,8 +24,8 @@ constexpr std::string_view before_request = "\n";
 } // namespace
 
 // Format of Curator's SharedCount: a number of four bytes, highest byte first. SharedCount ignores
-// all later bytes. So a Java program can pass a SharedCount of this path to its semaphore, and uses
-// the same total.
+// all later bytes. A Java program can create a SharedCount for this path and pass it to its
+// semaphore. The semaphore then uses the same total.
 
 std::optional<std::int64_t> capacity_in(std::string_view data) {
     const std::string_view behind = data.substr(std::min(data.size(), bytes_of_number));
@@ -154,8 +154,8 @@ asio::awaitable<answer> permit_place::look() {
         enough = co_await has_permit_nodes(*all);
     if (!enough)
         co_return co_await busy();
-    // The creation of each permit's node had its own time limit. The proof that the session exists
-    // has one, too.
+    // The request that proves that the session exists gets a time limit of its own, because the
+    // creation of each permit's node had a separate time limit, too.
     co_await home_->prove_session(home_->last_start(home_->context.time.now()));
     if (!std::ranges::all_of(permit_nodes_,
                              [this](const auto& each) { return home_->lives(*each->node()); }))
@@ -163,8 +163,8 @@ asio::awaitable<answer> permit_place::look() {
     co_return co_await granted(began);
 }
 
-/// Returns the total number of permits. If it is not set yet, returns nothing; a waiter then
-/// watches the semaphore's node, so that it notices when the total is set.
+/// Returns the total number of permits. If the total is not set yet, returns nothing. A waiter then
+/// watches the semaphore's node, so that the waiter notices when the total is set.
 asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     std::optional<std::int64_t> known = co_await read_capacity(*home_, at_);
     require_time();
@@ -191,9 +191,9 @@ asio::awaitable<std::optional<std::int64_t>> permit_place::capacity() {
     co_return co_await read_capacity(*home_, at_);
 }
 
-/// Returns whether an attempt that does not wait would fail, so that it need not create nodes. The
-/// connected server may not know of a release yet. So before it reports a failure, counts the
-/// permits again after a sync.
+/// Returns whether an attempt that does not wait would fail. Such an attempt need not create nodes.
+/// The connected server may not know of a release yet. So before this function reports a failure,
+/// it counts the permits again after a sync.
 asio::awaitable<bool> permit_place::is_busy(std::int64_t capacity) {
     const bool looks_busy = co_await is_busy_here(capacity);
     if (!looks_busy)
@@ -231,8 +231,8 @@ asio::awaitable<bool> permit_place::is_my_turn() {
     co_return false;
 }
 
-/// Creates the nodes for the permits, if enough permits are free. Counts the nodes of waiters, too,
-/// as Curator does, whose clients create their nodes before they wait. No other client adds nodes
+/// Creates the nodes for the permits, if enough permits are free. The nodes of waiters count, too,
+/// because clients of Curator create their nodes before they wait. No other client adds nodes
 /// meanwhile, because this client holds the semaphore's mutex.
 asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
     const auto fit = [capacity](std::size_t taken) {
@@ -249,8 +249,8 @@ asio::awaitable<bool> permit_place::has_permit_nodes(std::int64_t capacity) {
         co_return false;
     std::size_t all = 0;
     for (const std::unique_ptr<queue_node>& each : permit_nodes_) {
-        // Give each node its own time limit, because many permits may take longer than one attempt
-        // may take.
+        // Give each node its own time limit. The creation of many nodes may take longer than one
+        // attempt may take.
         const time_point last_start = home_->last_start(home_->context.time.now());
         const std::vector<std::string> names = co_await each->among(last_start);
         all = names.size();
@@ -271,8 +271,8 @@ asio::awaitable<answer> permit_place::granted(time_point began) {
     try {
         co_await turn_.remove_until(last_start_);
     } catch (const boost::system::system_error&) {
-        // Ignore the error. The permits are granted all the same, and the node is deleted later in
-        // the background.
+        // Ignore the error. The permits are granted anyway, and the node is deleted later in the
+        // background.
     }
     said.term = home_->term_since(began);
     co_return said;
@@ -314,7 +314,7 @@ namespace {
 
 } // namespace
 
-/// Throws, because this store has no counters to wait for. A waiter for permits is a
+/// Always throws, because this store has no counters to wait for. A waiter for permits is a
 /// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
     throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
@@ -347,8 +347,8 @@ asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) 
     refuse_another_number(at, present.value_or(0));
 }
 
-/// Sets the total number of permits. If the request is repeated, it finds its own id in the node
-/// and changes nothing.
+/// Sets the total number of permits. A repetition of the request finds the request's id in the
+/// node, and changes nothing.
 asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, bool only_new) {
     const semaphore_paths at{home_->where, what.name};
     const std::string data = capacity_data(what.amount, what.request);
@@ -370,8 +370,9 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                 refuse_another_number(at, *present);
             co_return said;
         }
-        // The node exists without a total: Curator or a waiting client has created it. If another
-        // client sets the total at the same time, only one of the two succeeds.
+        // Set the total in the existing node. The node has no total yet, because Curator or a
+        // waiting client has created it. If another client sets the total at the same time, only
+        // one of the two succeeds.
         const std::int32_t version = node->stat.version;
         const bool is_set = co_await home_->at->set_if_unchanged(std::move(path), data, version);
         if (is_set)
@@ -381,9 +382,9 @@ asio::awaitable<counter_answer> zookeeper_counters::set(counter_change what, boo
                        "'" + at.itself + "' was changed again and again when its number was set"};
 }
 
-/// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The folders below it
-/// are persistent: if the ensemble deleted empty folders, it could then delete the semaphore's
-/// node.
+/// Creates the semaphore's nodes. Returns whether the semaphore's node is new. The two folders
+/// below this node are persistent. If the ensemble deleted the folders when they are empty, it
+/// could then also delete the semaphore's node.
 asio::awaitable<bool> zookeeper_counters::make(const semaphore_paths& at, std::string data) {
     new_node wanted{at.itself, data, node_mode::persistent};
     session::creation got = co_await home_->at->create(wanted);
@@ -442,7 +443,7 @@ asio::awaitable<counter_state> zookeeper_counters::state_at(const semaphore_path
     const auto nodes = static_cast<std::int64_t>(leases ? leases->size() : 0);
     counter_state found;
     found.exists = all.has_value();
-    // Waiters have nodes, too. So count at most as many nodes as there are permits.
+    // Count at most as many nodes as there are permits, because waiters have nodes, too.
     found.taken = all ? std::min(nodes, *all) : nodes;
     found.value = all ? *all - found.taken : 0;
     co_return found;

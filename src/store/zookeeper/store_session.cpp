@@ -65,8 +65,8 @@ asio::awaitable<void> store_session::read_root(std::shared_ptr<store_session>) {
         if (found)
             learn_root(found->stat);
     } catch (const boost::system::system_error&) {
-        // Ignore the error. The client reads the root again in the next session; until then, it
-        // does not know the identity of the ensemble.
+        // Ignore the error. The client reads the root again in the next session. Until then, the
+        // identity of the ensemble is unknown.
     }
 }
 
@@ -147,8 +147,8 @@ void store_session::learn_root(const node_stat& root) {
 
 namespace {
 
-/// Delay between a grant and the watch of its node. Most holds are released within this delay, and
-/// other clients rarely delete a node so soon.
+/// Delay between a grant and the watch of its node. Most holds end within this delay, so they need
+/// no watch. Other clients rarely delete a node so soon.
 constexpr duration unwatched_for{100};
 
 } // namespace
@@ -322,8 +322,8 @@ asio::awaitable<void> undeleted_nodes::keep_trying(std::shared_ptr<store_session
 
 asio::awaitable<void> undeleted_nodes::try_each(store_session& home) {
     for (std::size_t left = left_.size(); left > 0 && !left_.empty(); --left) {
-        // Take the entry out of the list before the request: the list may be cleared while the
-        // request runs.
+        // Remove the entry from the list before the request starts, because the list may be cleared
+        // while the request runs.
         const entry one = left_.front();
         left_.pop_front();
         const std::int64_t session = home.at->state().id;
@@ -358,7 +358,8 @@ asio::awaitable<std::vector<own_node>> find_unseen(store_session& home, std::str
     } catch (const boost::system::system_error& why) {
         if (why.code() != store_errc::not_set_up)
             throw;
-        // Ignore the error: without the chroot, no node exists. The next attempt reports the error.
+        // Ignore the error. It means that the chroot does not exist, so no node exists either. The
+        // next attempt reports the error.
     }
     std::vector<own_node> found;
     if (!children)

@@ -76,7 +76,7 @@ public:
     bool empty() const noexcept { return all_.empty(); }
 
 private:
-    /// Name of the lock, and number of the owner. Each number is used for one hold only.
+    /// Name of the lock, and number of the owner. An owner number is used for one hold only.
     using key = std::pair<std::string, std::uint64_t>;
     static key key_of(const hold& what) { return {what.name.text, what.owner.number}; }
 
@@ -84,22 +84,24 @@ private:
 };
 
 /// List of nodes whose deletion is not confirmed yet. Until the session ends, these nodes would
-/// block other clients. The deletion is repeated after each reconnection. While there is a
-/// connection, it is also repeated after pauses, because the server may be too busy. Thread safety:
+/// block other clients. The deletion is repeated after each reconnection. While the connection
+/// stays open, it is also repeated after pauses, because the server may be too busy. Thread safety:
 /// call everything on the client's executor.
 class undeleted_nodes {
 public:
     explicit undeleted_nodes(store_session& home)
         : home_{home} {}
 
-    /// Adds a node. `asked_for`: the caller will call take_deleted() for this node.
+    /// Adds a node. `asked_for` says that the caller will call take_deleted() for this node.
     void add(own_node, bool asked_for = false);
 
-    /// Adds all children of `parent` whose names begin with `prefix`, if this session or the next
-    /// session creates them. Call it if the answer to the creation of such a node was lost.
+    /// Adds the children of `parent` whose names begin with `prefix`, if this session or the next
+    /// session creates them. Call this function if the answer to the creation of such a child was
+    /// lost.
     void add_unseen(std::string parent, std::string prefix);
 
-    /// Returns whether this object has deleted the node. Afterwards, forgets this deletion.
+    /// Returns whether this object has deleted the node. After this call, the object does not
+    /// remember the deletion any more.
     bool take_deleted(const own_node&);
 
     void try_all();       ///< tries all deletions; call it after a reconnection
@@ -159,8 +161,8 @@ public:
 
     bool is_closed() const noexcept { return closed_; }
 
-    /// Returns an object. While it exists, the client keeps the session alive with writes and not
-    /// only with pings.
+    /// Returns an object that keeps the session alive. While the object exists, the client sends
+    /// writes to keep the session alive, and not only pings.
     std::shared_ptr<void> in_use() { return at->in_use(); }
     void keep(const hold&, std::vector<own_node>);
     void forget(const hold&);
@@ -173,9 +175,9 @@ public:
     /// that the ensemble has sent so far.
     duration term_since(time_point began) const;
 
-    /// Waits until it is certain that the session will live for a while. Call it before a grant is
-    /// reported. Ends at the latest one command timeout after `last_start`, which is when the
-    /// attempt ends.
+    /// Waits until it is certain that the session will live for a while. Call this function before
+    /// a grant is reported. The wait ends one command timeout after `last_start` at the latest,
+    /// which is when the attempt ends.
     asio::awaitable<void> prove_session(time_point last_start) {
         const time_point answer_by = last_start + at->command_timeout();
         co_await at->prove_alive(answer_by);
@@ -185,21 +187,22 @@ public:
     /// node of this read hold; otherwise it is empty.
     std::string data_for(const owner_id&, std::string_view above = {}) const;
 
-    /// Creates the node and the missing nodes above it. `last` is the mode of the node. The
-    /// ensemble deletes a container node some time after its last child was deleted. Starts no
+    /// Creates the node and the missing nodes above it. `last` is the mode of the node. A container
+    /// node is deleted by the ensemble some time after its last child was deleted. Starts no
     /// request after `last_start`.
     asio::awaitable<void> make_path(std::string path, node_mode last = node_mode::container,
                                     time_point last_start = time_point::max());
 
-    /// Returns the time after which an attempt that began at `began` starts no request. A request
-    /// can take one command timeout, so the attempt ends within two (`limits::time_limit`).
+    /// Returns the time after which an attempt starts no request. The attempt began at `began`. One
+    /// request can take one command timeout, so the attempt ends within two command timeouts
+    /// (`limits::time_limit`).
     time_point last_start(time_point began) const { return began + at->command_timeout(); }
-    /// Throws `unreachable` if `last_start` has passed. The caller keeps its nodes, so that its
-    /// next attempt can use them.
+    /// Throws `unreachable` if the time `last_start` has passed. The caller keeps its nodes, so
+    /// that its next attempt can use them.
     void require_time(time_point last_start) const;
 
-    /// Returns the identity of the ensemble, which comes from the creation of the root node. The
-    /// result is empty if it was not read yet.
+    /// Returns the identity of the ensemble. The identity comes from the creation of the root node.
+    /// The result is empty if the identity was not read yet.
     const std::string& ensemble() const noexcept { return ensemble_; }
 
 private:

@@ -14,7 +14,7 @@ asio::awaitable<std::vector<finding>> zookeeper_store::examine(ask trial) {
 }
 
 /// Closes the session if there are no holds. If there are holds, their holders may still rely on
-/// them. So the session stays open until its timeout.
+/// the holds. So the session stays open until its timeout.
 asio::awaitable<void> zookeeper_store::depart() {
     if (home_->held.empty())
         co_await home_->at->depart();
