@@ -428,7 +428,10 @@ asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        how.answer_by = std::max(how.answer_by, held->ends_at());
+        // A reply is useful as long as the lease that it grants. The hold may still be valid then,
+        // because an earlier request may get its reply in the meantime.
+        const time_point useful_until = later(now, request_content.lease_time);
+        how.answer_by = std::max({how.answer_by, held->ends_at(), useful_until});
     }
     reports to{self, holds, now, request_content};
     co_await home->locks().renew(asked, how, to);

@@ -18,6 +18,17 @@ protected:
     }
 };
 
+using LinkThatHasBecomeSlow = SlowLink;
+
+TEST_P(LinkThatHasBecomeSlow, HoldThatWasTakenBeforeIsKept) {
+    mutex lock{alice, "stock", lease_time{length}};
+    const lease held = taken(lock);
+    slow_down();
+    run_for(length * 20);
+    EXPECT_TRUE(held.owns_lock());
+    EXPECT_EQ(alice.ear->count(event_kind::lost), 0u);
+}
+
 TEST_P(SlowLink, RenewedHoldIsKept) {
     mutex lock{alice, "stock", lease_time{length}};
     const lease held = taken(lock);
@@ -74,6 +85,12 @@ INSTANTIATE_TEST_SUITE_P(Each, SlowLink,
                                          std::tuple{3'000, 1'400}, std::tuple{6'000, 800},
                                          std::tuple{6'000, 2'800}, std::tuple{12'000, 3'200},
                                          std::tuple{30'000, 9'000}));
+
+/// A round trip of more than half of the lease. Each reply arrives while the hold is still valid,
+/// but only after the time when the hold ended by the reply before it.
+INSTANTIATE_TEST_SUITE_P(LongerThanHalfOfTheLease, LinkThatHasBecomeSlow,
+                         testing::Values(std::tuple{1'500, 750}, std::tuple{1'500, 800},
+                                         std::tuple{3'000, 1'650}, std::tuple{6'000, 3'300}));
 
 class SlowAdoption : public on_stage {};
 
