@@ -286,6 +286,8 @@ void renewal::act_on(shared_hold held, time_point now, requests_by_content& requ
     const duration left = held->ends_at() - now;
     if (left <= duration::zero()) {
         const event_cause why = held->cause_of_expiry();
+        if (held->in_flight > 0) // the store may have executed a renewal that has no reply yet
+            held->perhaps_extended(held->lease());
         engine_.hold_lost(std::move(held), why);
         return;
     }
