@@ -84,7 +84,7 @@ asio::awaitable<taken> attempt_once(request_context& at, const ask& want, const 
     // The short attempt does not say why it failed. So make the full attempt now.
     if (said.of.empty() || found_no_row(said, 0))
         said = co_await ask_in_words(at, want, how, lock_attempt);
-    co_await refuse_blocked_attempt(at, said, 0);
+    co_await refuse_locked_tables(at, said, 0);
     taken got{attempt_in(said, 0, want.kind)};
     got.no_row = found_no_row(said, 0);
     if (got.seen.said == verdict::granted) {
@@ -174,7 +174,7 @@ asio::awaitable<taken> let_in_once(request_context& at, const ask& want, time_po
     composing text{make};
     call_options options{.effect_at = read_insert_at, .may_meet_lock = read_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_blocked_attempt(at, said, read_update_at);
+    co_await refuse_locked_tables(at, said, read_update_at);
     taken got{attempt_in(said, read_update_at, want.kind)};
     got.no_row = found_no_row(said, read_update_at);
     // The UPDATE ran before the deadline, but the INSERT ran after it. So no hold was stored.
@@ -219,7 +219,7 @@ asio::awaitable<taken> ask_for_turn(request_context& at, const ask& want, time_p
     composing text{make};
     call_options options{.may_meet_lock = fair_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_blocked_attempt(at, said, fair_update_at);
+    co_await refuse_locked_tables(at, said, fair_update_at);
     taken got{attempt_in(said, fair_update_at, want.kind)};
     got.no_row = found_no_row(said, fair_update_at);
     got.seen.token = 0;
@@ -283,7 +283,7 @@ asio::awaitable<taken> take_permits(request_context& at, const ask& want, take_t
     composing text{make};
     call_options options{.effect_at = permit_insert_at, .may_meet_lock = permit_update_at};
     const answers said = co_await at.server.run(text, options);
-    co_await refuse_blocked_attempt(at, said, permit_update_at);
+    co_await refuse_locked_tables(at, said, permit_update_at);
     taken got{attempt_in(said, permit_update_at, want.kind)};
     const bool is_there = !found_no_row(said, permit_update_at);
     if (!is_there)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mysql/request_context.hpp"
 
-#include "mysql/server_answers.hpp"
 #include "net/failure.hpp"
 
 #include <algorithm>
@@ -52,14 +51,19 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
 
 attempt attempt_in(const answers& said, std::size_t update_at, lock_kind wanted) {
     const result& update = answer_at(said, update_at);
-    const packed_answer told = taken_apart(update.insert_id);
-    if (told.other_kind)
-        throw_wrong_type(told.other_kind, words_for(wanted));
     attempt got;
-    got.said = told.said;
-    got.left = told.left;
-    got.server_now = told.server_now;
-    got.token = told.last_token;
+    if (update.error != 0) { // only this statement may fail
+        got.not_looked_at = true;
+        got.holder_tells = false;
+    } else {
+        const packed_answer told = taken_apart(update.insert_id);
+        if (told.other_kind)
+            throw_wrong_type(told.other_kind, words_for(wanted));
+        got.said = told.said;
+        got.left = told.left;
+        got.server_now = told.server_now;
+        got.token = told.last_token;
+    }
     got.sent_at = said.sent_at;
     got.received_at = said.received_at;
     got.clock = said.clock;
@@ -173,8 +177,8 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     const call_options options{.may_meet_lock = insert_at};
     try {
         const answers said = co_await at.server.run(text, options);
-        co_await refuse_blocked_attempt(at, said, insert_at);
-        at.may_hold = true;
+        co_await refuse_locked_tables(at, said, insert_at);
+        at.may_hold = answer_at(said, insert_at).error == 0;
     } catch (const net::failure& e) {
         if (e.code() == errc::outcome_unknown) // the statements take no hold
             throw net::failure{errc::unreachable, e.text()};
@@ -184,10 +188,9 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
 
 // Sends an UPDATE of all tables that changes no row. This UPDATE waits for table locks, but not for
 // row locks. On MySQL, it waits for up to one second, because lock_wait_timeout cannot be shorter.
-asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers& said,
-                                             std::size_t update_at) {
-    const unsigned error = answer_at(said, update_at).error;
-    if (error == 0) // only this statement may fail
+asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
+                                           std::size_t update_at) {
+    if (answer_at(said, update_at).error == 0)
         co_return;
     constexpr std::size_t write_at = 1;
     const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
@@ -202,16 +205,13 @@ asio::awaitable<void> refuse_blocked_attempt(request_context& at, const answers&
         const answers told = co_await at.server.run(text, options);
         are_locked = answer_at(told, write_at).error != 0;
     } catch (const net::failure& e) {
-        // The user lacks a privilege for this UPDATE, so it shows nothing. The attempt has waited
-        // too long in any case.
-        if (e.code() != errc::refused)
+        if (e.code() != errc::refused) // the user may lack a privilege for this UPDATE
             throw;
     }
     if (are_locked)
         throw net::failure{store_errc::try_again,
                            "the tables of locks are locked against writes, by FLUSH TABLES WITH "
                            "READ LOCK or LOCK TABLES, as a backup does"};
-    throw failure_of(classify(error, {}), error, "the wait for a lock of the server timed out");
 }
 
 } // namespace holdfast::mysql

@@ -74,8 +74,8 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
 const std::string& text_at(const std::vector<std::optional<std::string>>& row, std::size_t column);
 
 /// Returns the result of an attempt, from the insert id of its UPDATE, with the times of the
-/// answer. Call refuse_blocked_attempt() first. Throws `store_errc::wrong_type` if another kind of
-/// lock uses the name.
+/// answer. If another transaction has locked the row, the result is "busy", and the remaining lease
+/// is unknown. Throws `store_errc::wrong_type` if another kind of lock uses the name.
 attempt attempt_in(const answers&, std::size_t update_at, lock_kind wanted);
 
 /// Returns a granted attempt with the server's time from one of the answers. Also improves the
@@ -115,11 +115,9 @@ private:
 /// send nothing.
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
-/// Throws `store_errc::try_again` if the statement `update_at` of an attempt waited too long for a
-/// table lock, a row lock or a lock against commits. The attempt then did not read the lock's row,
-/// so it is unknown whether the lock is busy. The error text says what may have blocked the
-/// statement, for example LOCK TABLES.
-asio::awaitable<void> refuse_blocked_attempt(request_context&, const answers&,
-                                             std::size_t update_at);
+/// Throws `store_errc::try_again` if the statement `update_at` of an attempt has waited for a lock
+/// of a table, and not of a row. (FLUSH TABLES WITH READ LOCK and LOCK TABLES lock tables.) While a
+/// table is locked, no attempt is granted, and the holder of the lock is unknown.
+asio::awaitable<void> refuse_locked_tables(request_context&, const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql

@@ -121,7 +121,7 @@ void attempts::note_reply(const open_request& sent, const attempt& got) {
     // Remember earlier requests that may still be on their way before their deadlines, because this
     // reply says nothing about them. A "late" reply says nothing about the lock either: the script
     // sends this reply before it examines the lock.
-    const bool looked = got.said != verdict::late;
+    const bool looked = got.said != verdict::late && !got.not_looked_at;
     const bool tells_all = looked && got.sent_at > sent.unanswered_before;
     unanswered_until_ = tells_all ? none : sent.unanswered_before;
 }

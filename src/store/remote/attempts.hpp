@@ -35,10 +35,11 @@ struct attempt {
     /// shared: remaining lease of the other holders. Empty if that lease has no end.
     std::optional<duration> left;
     // Members that have a meaning only for a busy lock.
-    bool holder_tells = true; ///< the holder will notify the waiters when it releases the lock
-    bool heard_late = false;  ///< this client may miss notifications at present
-    bool queued = false;      ///< the owner is now in the store's queue
-    bool joined_now = false;  ///< the owner joined the queue with this request
+    bool holder_tells = true;   ///< the holder will notify the waiters when it releases the lock
+    bool not_looked_at = false; ///< the lock was not examined; its row may have been locked
+    bool heard_late = false;    ///< this client may miss notifications at present
+    bool queued = false;        ///< the owner is now in the store's queue
+    bool joined_now = false;    ///< the owner joined the queue with this request
     /// True if the owner's time in the queue was not extended, because the server's memory is full.
     bool place_stays = false;
     /// The server's clock, in microseconds. Zero if the user has no permission for TIME; the server

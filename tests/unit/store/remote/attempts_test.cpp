@@ -27,21 +27,15 @@ protected:
     Attempts() { want_.give_up_at = time_point::max(); }
 
     /// What a request found that came to the lock, or was stopped before it.
-    static attempt busy() {
+    static attempt busy(bool looked_at) {
         attempt found;
+        found.not_looked_at = !looked_at;
         return found;
     }
     /// Of one look: sent and answered now.
     error_code look_and_hear(attempt said) {
         said.sent_at = said.received_at = time_.now();
         return look([said](time_point) -> asio::awaitable<attempt> { co_return said; });
-    }
-    /// Sends one request, which another session of the server blocks.
-    error_code look_and_be_blocked() {
-        return look([](time_point) -> asio::awaitable<attempt> {
-            throw boost::system::system_error{make_error_code(store_errc::try_again)};
-            co_return attempt{};
-        });
     }
     error_code look_and_hear_nothing() {
         return look([](time_point) -> asio::awaitable<attempt> {
@@ -79,23 +73,23 @@ TEST_F(Attempts, ALaterLookThatFindsItBusyEndsTheUncertainty) {
     EXPECT_EQ(look_and_hear_nothing(), errc::outcome_unknown);
     EXPECT_TRUE(one().uncertain());
     until_none_is_under_way();
-    EXPECT_FALSE(look_and_hear(busy()));
+    EXPECT_FALSE(look_and_hear(busy(true)));
     EXPECT_FALSE(one().uncertain());
     EXPECT_FALSE(one().must_leave());
 }
 
-TEST_F(Attempts, RequestThatWasBlockedSaysNothingOfAnEarlierRequest) {
+TEST_F(Attempts, WhoDidNotComeToTheLockSaysNothingOfWhatWasThereBefore) {
     look_and_hear_nothing();
     until_none_is_under_way();
-    EXPECT_EQ(look_and_be_blocked(), make_error_code(store_errc::try_again));
+    EXPECT_FALSE(look_and_hear(busy(false)));
     EXPECT_TRUE(one().uncertain());
     EXPECT_TRUE(one().must_leave());
-    EXPECT_FALSE(look_and_hear(busy()));
+    EXPECT_FALSE(look_and_hear(busy(true)));
     EXPECT_FALSE(one().uncertain());
 }
 
-TEST_F(Attempts, RequestThatWasBlockedIsNotUncertain) {
-    EXPECT_EQ(look_and_be_blocked(), make_error_code(store_errc::try_again));
+TEST_F(Attempts, WhoDidNotComeToTheLockIsNotUncertainByThat) {
+    EXPECT_FALSE(look_and_hear(busy(false)));
     EXPECT_FALSE(one().uncertain());
     EXPECT_FALSE(one().must_leave());
 }
