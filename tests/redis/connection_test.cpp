@@ -19,8 +19,10 @@
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -540,6 +542,28 @@ TEST_P(ClientKey, ListsTheWaiterOfAFairLockAtItsPlaceInTheQueue) {
     waiter.join();
     ASSERT_EQ(seen->waiters.size(), 1u);
     EXPECT_TRUE(seen->waiters[0].registered);
+}
+
+TEST_P(ClientKey, ExecutorDestroyedBeforeTheClientEndsTheLoopThatWritesTheList) {
+    for (const bool unlocks : {false, true}) {
+        std::optional<asio::io_context> io{std::in_place, 1};
+        options how = reaching();
+        how.executor_is_serial = true;
+        client home{io->get_executor(), std::move(how)};
+        mutex lock{home, "L"};
+        bool has_taken = false;
+        const auto use = [&]() -> asio::awaitable<void> {
+            lease held = co_await lock.async_lock(asio::use_awaitable);
+            has_taken = true;
+            if (unlocks)
+                co_await held.async_unlock(asio::use_awaitable);
+        };
+        asio::co_spawn(*io, use(), asio::detached);
+        io->run_for(300ms);
+        EXPECT_TRUE(has_taken);
+        io.reset();
+        server().command({"DEL", "L"});
+    }
 }
 
 TEST_P(ClientKey, ListOfActiveLocksHasOnlyNamesWithThePrefix) {

@@ -289,6 +289,25 @@ constexpr int failures_max = 10;
 /// does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
 
+/// Alarm of a coroutine, and a pointer to it for other functions. The pointer is null when the
+/// coroutine has ended, also when the executor has destroyed the coroutine.
+class shared_alarm {
+public:
+    shared_alarm(clock& time, alarm*& pointer)
+        : alarm_{time.make_alarm()}
+        , pointer_{pointer} {
+        pointer_ = alarm_.get();
+    }
+    shared_alarm(const shared_alarm&) = delete;
+    ~shared_alarm() { pointer_ = nullptr; }
+
+    alarm* operator->() const { return alarm_.get(); }
+
+private:
+    const std::unique_ptr<alarm> alarm_;
+    alarm*& pointer_;
+};
+
 } // namespace
 
 presence_refresh::presence_refresh(node& server, store_context context)
@@ -323,12 +342,10 @@ void presence_refresh::follow() {
 
 asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_refresh> self) {
     if (self->server_) {
-        const std::unique_ptr<alarm> next_look = self->context_.time.make_alarm();
-        self->next_look_ = next_look.get();
+        const shared_alarm next_look{self->context_.time, self->next_look_};
         do
             co_await next_look->wait_until(self->context_.time.now() + look_period);
         while (self->server_ && self->write_changes());
-        self->next_look_ = nullptr;
     }
     self->following_ = false;
 }
@@ -436,13 +453,11 @@ asio::awaitable<void> presence_refresh::end() {
     if (kept_ == 0 || denied_)
         co_return;
     ending_ = true;
-    const std::unique_ptr<alarm> ended = context_.time.make_alarm();
-    ended_ = ended.get();
+    const shared_alarm ended{context_.time, ended_};
     kept_ = due_at_ =
         std::numeric_limits<duration::rep>::max(); // no later call of refresh() writes
     start_writing(duration::zero()); // this write comes last, because all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_timeout);
-    ended_ = nullptr;
 }
 
 } // namespace holdfast::redis
