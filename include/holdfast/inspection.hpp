@@ -121,16 +121,29 @@ struct lock_state {
     /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
     /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
     /// are very many, only the first are in the list. Then come the waiters that only their clients
-    /// report (`lock_waiter::registered` is false), with the oldest first. Redisson's waiters that
-    /// only subscribe to the release are not in the list.
+    /// report (`lock_waiter::registered` is false): the oldest 100, with the oldest first.
+    /// Redisson's waiters that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
     /// Number of waiters that have an entry at the lock. Empty: the store does not report it. The
     /// waiters that only their clients report are not counted.
     std::optional<std::size_t> waiting{};
+    /// Number of waiters that only their clients report, also of those that are not in `waiters`.
+    std::size_t reported_waiting = 0;
     /// False if nobody holds the fair lock, but the store reserves it for the next waiter. Only one
     /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
     /// not expired.
     bool is_held = true;
+};
+
+/// What `client::inspect()` reads about a lock.
+enum class lock_details : std::int32_t {
+    /// What the store has under the names of the lock, and also the holds and waits that clients
+    /// report for it (`options::announce`). On Redis, the call reads the descriptions of all
+    /// clients that report something, at most 1,000.
+    all = 1,
+    /// Only what the store has under the names of the lock, and who its owners are. On Redis, the
+    /// call sends one or two requests.
+    stored,
 };
 
 /// The locks that `client::list()` found, sorted by name.

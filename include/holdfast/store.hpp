@@ -408,9 +408,13 @@ public:
     /// one.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Returns everything that the store reports about the lock with this name. The result is empty
-    /// if the lock is free and no waiter is queued for it.
+    /// Returns what the store has about the lock with this name. The result is empty if the lock is
+    /// free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
+
+    /// Adds the holds and waits that clients report to the states of these locks. If the reports
+    /// cannot be read, the states stay as they are.
+    virtual asio::awaitable<void> add_reports(std::span<lock_state>) { co_return; }
 
     /// Lists the held locks whose names match a glob pattern: at most `limit`, in the order of
     /// their names. The rules of `client::list()` apply, but a negated class always begins with

@@ -232,6 +232,24 @@ TEST(AddedActivity, DoesNotListAWaiterInTheQueueTwice) {
     EXPECT_FALSE(locks[0].waiters[1].registered);
 }
 
+TEST(AddedActivity, OfManyClientsAtOneLockListsTheOldestHundredWaitersAndCountsAll) {
+    constexpr std::size_t clients_count = 1000, waits_count = 100;
+    std::vector<lock_state> locks{lock_of(uuid + ":7")};
+    std::vector<seen_client> clients(clients_count);
+    for (std::size_t i = 0; i < clients_count; ++i) {
+        clients[i].uuid = std::to_string(i);
+        clients[i].waits.assign(waits_count, {"L", "fair", 0ms, duration{i}, {}});
+        clients[i].holds.assign(waits_count, {"L", "plain", "7", 1'000ms, 5s});
+        locks[0].owners.push_back({.text = clients[i].uuid + ":7"});
+    }
+    add_activity(locks, clients);
+    ASSERT_THAT(locks[0].waiters, SizeIs(100));
+    EXPECT_EQ(locks[0].reported_waiting, clients_count * waits_count);
+    EXPECT_EQ(locks[0].waiters.front().text, "999");
+    EXPECT_EQ(locks[0].waiters.back().text, "999");
+    EXPECT_EQ(locks[0].owners.back().held_for, 5s);
+}
+
 TEST(AddedActivity, AddsNothingToAValueThatIsNoLock) {
     std::vector<lock_state> locks{lock_of(uuid + ":7")};
     locks[0].kind = key_kind::other;

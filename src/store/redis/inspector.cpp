@@ -18,6 +18,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 namespace holdfast::redis {
@@ -549,83 +550,120 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
 
 namespace {
 
-/// Returns whether the lock's owner is the hold that the client reported.
-bool is_owner(const lock_owner& owner, const seen_client& client, const seen_hold& hold) {
-    const std::string text = client.uuid + ":" + hold.number;
-    return owner.text == text || owner.text == text + std::string{write_mark};
-}
-
-/// Returns the entry of the lock's queue that belongs to a reported wait, or null. A report does
-/// not say which owner waits. So the client's oldest wait gets the client's first entry in the
-/// queue.
-lock_waiter* registered_waiter(lock_state& lock, const seen_client& client, const seen_wait& wait) {
-    if (wait.kind != "fair" && wait.kind != "write")
-        return nullptr;
-    for (lock_waiter& each : lock.waiters)
-        if (each.registered && !each.waiting_since && each.text.starts_with(client.uuid + ":"))
-            return &each;
-    return nullptr;
-}
-
-void add_hold(lock_state& lock, const seen_client& client, const seen_hold& hold) {
-    for (lock_owner& owner : lock.owners) {
-        if (!is_owner(owner, client, hold))
-            continue;
-        owner.held_since = hold.since;
-        owner.held_for = hold.age;
+/// Lock to which the holds and waits that clients report are added. The lock's owners and waiters
+/// must not be changed elsewhere before list_reported() has been called.
+class reported_lock {
+public:
+    explicit reported_lock(lock_state& lock)
+        : lock_{lock} {
+        for (lock_owner& each : lock.owners)
+            owners_.emplace(without_write_mark(each.text), &each);
+        for (lock_waiter& each : lock.waiters)
+            if (const std::size_t colon = each.text.find(':'); colon != each.text.npos)
+                places_.emplace(std::string_view{each.text}.substr(0, colon), &each);
     }
-}
 
-void add_wait(lock_state& lock, const seen_client& client, const seen_wait& wait) {
-    lock_waiter* waiter = registered_waiter(lock, client, wait);
-    if (!waiter)
-        waiter = &lock.waiters.emplace_back(lock_waiter{
-            .text = client.uuid, .is_holdfast = true, .client = client.info, .registered = false});
-    waiter->kind = wait.kind;
-    waiter->waiting_since = wait.since;
-    waiter->waiting_for = wait.age;
-    waiter->timeout_left = wait.timeout_left;
-}
+    void add(const seen_client& client, const seen_hold& hold) {
+        if (owners_.empty())
+            return;
+        const std::string text = client.uuid + ":" + hold.number;
+        const auto [begin, end] = owners_.equal_range(text);
+        for (auto owner = begin; owner != end; ++owner) {
+            owner->second->held_since = hold.since;
+            owner->second->held_for = hold.age;
+        }
+    }
+
+    /// Adds a wait. A report does not say which owner waits. So the client's oldest wait gets the
+    /// client's first entry in the queue.
+    void add(const seen_client& client, const seen_wait& wait) {
+        const bool may_queue = wait.kind == "fair" || wait.kind == "write";
+        const auto place = may_queue ? places_.find(client.uuid) : places_.end();
+        if (place == places_.end())
+            return only_reported_.push_back({&client, &wait});
+        set_times(*place->second, wait);
+        places_.erase(place);
+    }
+
+    /// Adds the waiters that have no entry in the queue to the lock's list of waiters.
+    void list_reported() {
+        lock_.reported_waiting = only_reported_.size();
+        const std::size_t listed = std::min(only_reported_.size(), reported_waiters_max);
+        const auto age = [](const report& each) { return each.wait->age; };
+        std::ranges::partial_sort(only_reported_,
+                                  only_reported_.begin() + static_cast<std::ptrdiff_t>(listed),
+                                  std::ranges::greater{}, age);
+        only_reported_.resize(listed);
+        for (const report& each : only_reported_) {
+            lock_waiter& added = lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
+                                                                        .is_holdfast = true,
+                                                                        .client = each.client->info,
+                                                                        .registered = false});
+            set_times(added, *each.wait);
+        }
+    }
+
+private:
+    struct report {
+        const seen_client* client;
+        const seen_wait* wait;
+    };
+
+    static std::string_view without_write_mark(std::string_view owner) {
+        if (owner.ends_with(write_mark))
+            owner.remove_suffix(write_mark.size());
+        return owner;
+    }
+
+    static void set_times(lock_waiter& waiter, const seen_wait& wait) {
+        waiter.kind = wait.kind;
+        waiter.waiting_since = wait.since;
+        waiter.waiting_for = wait.age;
+        waiter.timeout_left = wait.timeout_left;
+    }
+
+    lock_state& lock_;
+    std::multimap<std::string_view, lock_owner*> owners_{};
+    /// Waiters in the queue to which no report was added yet, by the uuid of their clients. The
+    /// waiters of one client are in the order of the queue.
+    std::multimap<std::string_view, lock_waiter*> places_{};
+    std::vector<report> only_reported_{};
+};
 
 } // namespace
 
-void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>& clients) {
-    std::map<std::string_view, lock_state*> by_name;
+void add_activity(std::span<lock_state> locks, const std::vector<seen_client>& clients) {
+    std::unordered_map<std::string_view, reported_lock> by_name;
     for (lock_state& each : locks)
         if (each.kind != key_kind::other)
-            by_name.emplace(each.name, &each);
+            by_name.try_emplace(each.name, each);
     for (const seen_client& client : clients) {
         for (const seen_hold& hold : client.holds)
             if (const auto found = by_name.find(hold.name); found != by_name.end())
-                add_hold(*found->second, client, hold);
+                found->second.add(client, hold);
         for (const seen_wait& wait : client.waits)
             if (const auto found = by_name.find(wait.name); found != by_name.end())
-                add_wait(*found->second, client, wait);
+                found->second.add(client, wait);
     }
-    for (const auto& [name, lock] : by_name) {
-        const auto reported = std::ranges::find(lock->waiters, false, &lock_waiter::registered);
-        std::ranges::stable_sort(reported, lock->waiters.end(), std::ranges::greater{},
-                                 [](const lock_waiter& each) { return each.waiting_for; });
-    }
+    for (auto& [name, lock] : by_name)
+        lock.list_reported();
 }
 
-namespace {
-
-/// Reads the reports of clients, and adds them to the locks. If the reports cannot be read, the
-/// locks stay as they are.
-asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
+asio::awaitable<void> lock_inspector::add_reports(std::span<lock_state> locks) {
     const bool any_lock = std::ranges::any_of(
         locks, [](const lock_state& each) { return each.kind != key_kind::other; });
     if (!any_lock)
         co_return;
     try {
-        const active_clients active = co_await read_active_clients(server);
+        const active_clients active = co_await read_active_clients(server_);
         add_activity(locks, active.clients);
     } catch (const boost::system::system_error& why) {
         if (!may_be_without_reports(why))
             throw;
     }
 }
+
+namespace {
 
 /// Ages of the oldest wait and of the oldest hold that clients report for a name.
 struct name_ages {
@@ -700,7 +738,6 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name na
     std::vector<lock_state> found = co_await describe_locks(server_, std::move(one));
     if (found.empty())
         co_return std::nullopt;
-    co_await add_reports(server_, found);
     co_return std::move(found.front());
 }
 
@@ -718,7 +755,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
-    co_await add_reports(server_, all.locks);
+    co_await add_reports(all.locks);
     co_return all;
 }
 
