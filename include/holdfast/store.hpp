@@ -524,7 +524,14 @@ struct reported_wait {
     time_point give_up_at; ///< timeout of the call; `time_point::max()`: it has none
 };
 
-/// Holds and waits of a client. Each list has the oldest entries, with the oldest first.
+/// Limits of the lists in `client_activity`.
+struct activity_limits {
+    std::size_t entries = 0;   ///< maximum number of holds, and of waits
+    std::size_t name_size = 0; ///< maximum size of a lock's name; longer names are left out
+};
+
+/// Holds and waits of a client, without permits and counters. Each list has the oldest entries,
+/// with the oldest first.
 struct client_activity {
     std::vector<reported_hold> holds{};
     std::vector<reported_wait> waits{};
@@ -561,7 +568,7 @@ struct store_context {
 
     /// Returns the holds and waits of this client that began at `began_by` or earlier, at most
     /// `limit` of each. Call the function on the executor.
-    std::function<client_activity(time_point began_by, std::size_t limit)> activity{};
+    std::function<client_activity(time_point began_by, activity_limits)> activity{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};

@@ -22,12 +22,17 @@ class ListOfActivity : public on_scripted_node {
 protected:
     ListOfActivity() {
         context_.lease_time = 30s;
-        context_.activity = [this](time_point began_by, std::size_t) {
+        context_.activity = [this](time_point began_by, activity_limits limits) {
             client_activity old = now_;
             std::erase_if(old.holds, [&](const auto& each) { return each.since > began_by; });
             std::erase_if(old.waits, [&](const auto& each) { return each.since > began_by; });
             old.holds_total = old.holds.size();
             old.waits_total = old.waits.size();
+            const auto has_long_name = [&](const auto& each) {
+                return each.name.size() > limits.name_size;
+            };
+            std::erase_if(old.holds, has_long_name);
+            std::erase_if(old.waits, has_long_name);
             return old;
         };
         node_.decide = [](const scripted_node::request&) {
@@ -161,8 +166,8 @@ TEST_F(ListOfActivity, LocksWithLongNamesAreLeftOut) {
 TEST_F(ListOfActivity, HasAtMostTheHundredOldestOfEach) {
     presence_->stop();
     std::size_t limit = 0;
-    context_.activity = [&](time_point, std::size_t at_most) {
-        limit = at_most;
+    context_.activity = [&](time_point, activity_limits limits) {
+        limit = limits.entries;
         return now_;
     };
     presence_ = std::make_shared<presence_refresh>(node_, context_);

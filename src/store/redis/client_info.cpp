@@ -353,11 +353,7 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
 /// Returns the holds and waits that the client's key lists: those that are old enough and have no
 /// long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
-    client_activity found = context_.activity(now - listed_age, entries_max);
-    const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };
-    std::erase_if(found.holds, has_long_name);
-    std::erase_if(found.waits, has_long_name);
-    return found;
+    return context_.activity(now - listed_age, {entries_max, name_size_max});
 }
 
 /// Writes the client's key if the list of holds and waits has changed, the last write failed, or
