@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace holdfast::redis {
@@ -29,7 +30,8 @@ constexpr std::string_view mark = "8fd5";
 constexpr std::string_view index_key = "holdfast_clients";
 
 /// Maximum number of clients whose reports are read, and maximum number of clients in one request.
-constexpr std::size_t clients_max = 1000, clients_at_once = 50;
+/// The script read_clients returns fewer clients if they list much.
+constexpr std::size_t clients_max = 1000, clients_at_once = 250;
 
 /// Maximum number of holds and of waits that a client's key lists, and maximum size of a lock name
 /// in it. These limits keep the key small. The script read_clients has the same limits.
@@ -79,7 +81,7 @@ std::optional<seen_client> client_in(const reply& said) {
     const std::vector<reply>& words = items(said);
     if (words.empty())
         return std::nullopt;
-    if (words.size() != 7)
+    if (words.size() != 8)
         throw_unexpected_answer();
     seen_client seen;
     seen.info = {text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
@@ -92,6 +94,7 @@ std::optional<seen_client> client_in(const reply& said) {
     for (std::size_t i = 0; i < waits.size(); i += words_per_entry)
         seen.waits.push_back({text(waits[i]), text(waits[i + 1]), entry_time(waits[i + 2]),
                               entry_time(waits[i + 3]), entry_time(waits[i + 4])});
+    seen.complete = integer(words[7]) == 1;
     return seen;
 }
 
@@ -178,19 +181,36 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_repo
 
 namespace {
 
-/// Reads the reports of clients whose keys are all in one slot.
+/// What read_clients returns: the clients' descriptions without their holds and waits, or with
+/// those of one lock, or with all if the name is empty.
+struct wanted_entries {
+    bool any = false;
+    std::string_view name{};
+};
+
+/// Reads the reports of clients whose keys are all in one slot. Adds the number of requests to
+/// `requests`.
 asio::awaitable<std::vector<std::optional<seen_client>>>
-read_some(node& server, const std::vector<std::string>& clients, bool with_entries) {
-    const std::vector<std::string_view> keys{clients.begin(), clients.end()};
-    const argument arguments[] = {std::int64_t{with_entries}};
-    const reply answer = co_await server.call(scripts::read_clients, keys, arguments);
-    const auto read = [&clients](const reply& said) {
-        std::vector<std::optional<seen_client>> seen;
-        for (const reply& each : items(said, clients.size()))
-            seen.push_back(client_in(each));
-        return seen;
-    };
-    co_return checked(server, answer, read);
+read_some(node& server, const std::vector<std::string>& clients, wanted_entries wanted,
+          std::size_t& requests) {
+    std::vector<std::optional<seen_client>> seen;
+    const argument arguments[] = {std::int64_t{wanted.any}, wanted.name};
+    for (std::span<const std::string> rest{clients}; !rest.empty();) {
+        const auto some = rest.first(std::min(rest.size(), clients_at_once));
+        const std::vector<std::string_view> keys{some.begin(), some.end()};
+        ++requests;
+        const reply answer = co_await server.call(scripts::read_clients, keys, arguments);
+        const auto read = [&](const reply& said) {
+            const std::vector<reply>& told = items(said);
+            if (told.empty() || told.size() > some.size())
+                throw_unexpected_answer();
+            for (const reply& each : told)
+                seen.push_back(client_in(each));
+            return told.size();
+        };
+        rest = rest.subspan(checked(server, answer, read));
+    }
+    co_return seen;
 }
 
 } // namespace
@@ -199,10 +219,11 @@ asio::awaitable<std::vector<std::optional<client_info>>>
 read_clients(node& server, std::vector<std::string> clients) {
     std::map<std::string, std::optional<client_info>> known;
     const std::vector<std::vector<std::string>> groups = by_slot(server, clients);
+    std::size_t requests = 0;
     for (const std::vector<std::string>& some : groups) {
         std::vector<std::optional<seen_client>> seen(some.size());
         try {
-            seen = co_await read_some(server, some, false);
+            seen = co_await read_some(server, some, {}, requests);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
                 throw; // else show the clients of the other servers
@@ -235,30 +256,16 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
     co_return checked(server, answer, read);
 }
 
-/// Divides the keys into groups, one for each request.
-std::vector<std::vector<std::string>> requests_for(const node& server,
-                                                   std::vector<std::string> keys) {
-    std::vector<std::vector<std::string>> all;
-    for (std::vector<std::string>& some : by_slot(server, std::move(keys)))
-        for (std::size_t i = 0; i < some.size(); i += clients_at_once) {
-            const std::size_t end = std::min(some.size(), i + clients_at_once);
-            all.emplace_back(some.begin() + static_cast<std::ptrdiff_t>(i),
-                             some.begin() + static_cast<std::ptrdiff_t>(end));
-        }
-    return all;
-}
-
 } // namespace
 
-asio::awaitable<active_clients> read_active_clients(node& server) {
+asio::awaitable<active_clients> read_active_clients(node& server, std::string_view name) {
     active_clients found{.requests = 1};
     std::vector<std::string> keys = co_await keys_in_index(server);
     found.complete = keys.size() < clients_max;
-    for (const std::vector<std::string>& some : requests_for(server, std::move(keys))) {
+    for (const std::vector<std::string>& some : by_slot(server, std::move(keys))) {
         std::vector<std::optional<seen_client>> seen;
         try {
-            ++found.requests;
-            seen = co_await read_some(server, some, true);
+            seen = co_await read_some(server, some, {true, name}, found.requests);
         } catch (const boost::system::system_error& why) {
             if (!server.is_sharded() || why.code() != errc::unreachable)
                 throw; // else show the clients of the other servers
@@ -266,7 +273,8 @@ asio::awaitable<active_clients> read_active_clients(node& server) {
         }
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (!seen[i])
-                continue; // the key has expired
+                continue; // the key has expired, or has nothing about the lock
+            found.complete = found.complete && seen[i]->complete;
             seen[i]->uuid = some[i].substr(key_prefix.size());
             found.clients.push_back(std::move(*seen[i]));
         }

@@ -58,6 +58,7 @@ struct seen_client {
     client_info info{};
     std::vector<seen_hold> holds{};
     std::vector<seen_wait> waits{};
+    bool complete = true; ///< false: the client has more holds or waits than it lists
 };
 
 /// Reads the descriptions of clients. The result has one entry for each key, in the same order. An
@@ -68,12 +69,15 @@ asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
 /// Reports of all clients that have holds or waiting calls.
 struct active_clients {
     std::vector<seen_client> clients{};
-    bool complete = true; ///< false: there were too many clients, or a server could not be asked
+    /// False: there were too many clients, a client does not list all its holds and waits, or a
+    /// server could not be asked.
+    bool complete = true;
     std::size_t requests = 0; ///< number of requests that were sent
 };
 
-/// Reads the reports of all clients in the index.
-asio::awaitable<active_clients> read_active_clients(node&);
+/// Reads the reports of all clients in the index. If `name` is not empty, returns only the holds
+/// and waits of the lock with this name, and only clients that list this name.
+asio::awaitable<active_clients> read_active_clients(node&, std::string_view name = {});
 
 /// Writes a description of this client to the server, while the client holds locks there.
 ///

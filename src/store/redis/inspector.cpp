@@ -655,7 +655,8 @@ asio::awaitable<void> lock_inspector::add_reports(std::span<lock_state> locks) {
     if (!any_lock)
         co_return;
     try {
-        const active_clients active = co_await read_active_clients(server_);
+        const std::string_view only = locks.size() == 1 ? locks.front().name : std::string_view{};
+        const active_clients active = co_await read_active_clients(server_, only);
         add_activity(locks, active.clients);
     } catch (const boost::system::system_error& why) {
         if (!may_be_without_reports(why))
