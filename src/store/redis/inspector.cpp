@@ -580,27 +580,24 @@ public:
         const bool may_queue = wait.kind == "fair" || wait.kind == "write";
         const auto place = may_queue ? places_.find(client.uuid) : places_.end();
         if (place == places_.end())
-            return only_reported_.push_back({&client, &wait});
+            return (may_queue ? in_queue_ : only_reported_).push_back({&client, &wait});
         set_times(*place->second, wait);
         places_.erase(place);
     }
 
-    /// Adds the waiters that have no entry in the queue to the lock's list of waiters.
+    /// Adds the reported waiters to the lock's list of waiters. If the server has not listed the
+    /// whole queue, the oldest waits for a place in the queue belong to the rest of the queue.
     void list_reported() {
+        const std::size_t listed = lock_.waiters.size();
+        const std::size_t queued = std::max(lock_.waiting.value_or(0), listed);
+        put_oldest_first(in_queue_, queued - listed);
+        const std::size_t behind = std::min(in_queue_.size(), queued - listed);
+        const auto rest = in_queue_.begin() + static_cast<std::ptrdiff_t>(behind);
+        only_reported_.insert(only_reported_.end(), rest, in_queue_.end());
+        in_queue_.erase(rest, in_queue_.end());
         lock_.reported_waiting = only_reported_.size();
-        const std::size_t listed = std::min(only_reported_.size(), reported_waiters_max);
-        const auto age = [](const report& each) { return each.wait->age; };
-        std::ranges::partial_sort(only_reported_,
-                                  only_reported_.begin() + static_cast<std::ptrdiff_t>(listed),
-                                  std::ranges::greater{}, age);
-        only_reported_.resize(listed);
-        for (const report& each : only_reported_) {
-            lock_waiter& added = lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
-                                                                        .is_holdfast = true,
-                                                                        .client = each.client->info,
-                                                                        .registered = false});
-            set_times(added, *each.wait);
-        }
+        list(in_queue_, true);
+        list(only_reported_, false);
     }
 
 private:
@@ -608,6 +605,25 @@ private:
         const seen_client* client;
         const seen_wait* wait;
     };
+
+    static void put_oldest_first(std::vector<report>& all, std::size_t count) {
+        const auto last = static_cast<std::ptrdiff_t>(std::min(count, all.size()));
+        std::ranges::partial_sort(all, all.begin() + last, std::ranges::greater{},
+                                  [](const report& each) { return each.wait->age; });
+    }
+
+    void list(std::vector<report>& reports, bool registered) {
+        put_oldest_first(reports, reported_waiters_max);
+        reports.resize(std::min(reports.size(), reported_waiters_max));
+        for (const report& each : reports) {
+            lock_waiter& added =
+                lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
+                                                       .is_holdfast = true,
+                                                       .client = each.client->info,
+                                                       .registered = registered});
+            set_times(added, *each.wait);
+        }
+    }
 
     static std::string_view without_write_mark(std::string_view owner) {
         if (owner.ends_with(write_mark))
@@ -627,6 +643,7 @@ private:
     /// Waiters in the queue to which no report was added yet, by the uuid of their clients. The
     /// waiters of one client are in the order of the queue.
     std::multimap<std::string_view, lock_waiter*> places_{};
+    std::vector<report> in_queue_{}; ///< waits in the queue, without an entry in `lock_.waiters`
     std::vector<report> only_reported_{};
 };
 
