@@ -702,7 +702,8 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
     };
     for (const seen_client& client : clients) {
         for (const seen_hold& hold : client.holds)
-            note(hold.name, &name_ages::holds, hold.age);
+            if (hold.kind != "permit") // a semaphore is not a lock
+                note(hold.name, &name_ages::holds, hold.age);
         for (const seen_wait& wait : client.waits)
             note(wait.name, &name_ages::waits, wait.age);
     }
@@ -730,12 +731,14 @@ void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& n
 
 asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::size_t limit) {
     const active_clients active = co_await read_active_clients(server_);
-    std::vector<std::string> names = names_by_age(active.clients, prefix);
-    lock_list all{.complete = active.complete && names.size() <= limit,
-                  .requests = active.requests};
-    names.resize(std::min(names.size(), limit));
-    for (std::span<const std::string> rest{names}; !rest.empty();) {
-        const auto some = rest.first(std::min(rest.size(), described_at_once_max));
+    const std::vector<std::string> names = names_by_age(active.clients, prefix);
+    lock_list all{.requests = active.requests};
+    // Some names may have no lock any more, or belong to another kind of key.
+    const std::size_t names_max = limit + std::max(limit, described_at_once_max);
+    std::span<const std::string> rest{names};
+    while (!rest.empty() && all.locks.size() < limit && names.size() - rest.size() < names_max) {
+        const std::size_t wanted = limit - all.locks.size();
+        const auto some = rest.first(std::min({rest.size(), wanted, described_at_once_max}));
         std::vector<std::string> batch{some.begin(), some.end()};
         rest = rest.subspan(some.size());
         all.requests += by_slot(server_, batch).size();
@@ -745,6 +748,7 @@ asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::
             if (each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
+    all.complete = active.complete && rest.empty();
     add_activity(all.locks, active.clients);
     sort_like(all.locks, names);
     co_return all;
