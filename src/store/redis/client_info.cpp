@@ -40,6 +40,11 @@ constexpr std::size_t entries_max = 100, name_size_max = 512;
 /// Age from which the key lists a hold or a wait, and the time between two checks for changes.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
 
+/// Time after which a client with waits writes its key again, and time after a write for which
+/// readers show the waits. So the waits of a dead client, or waits that the server has lost, are
+/// shown wrongly only for a short time.
+constexpr duration waits_period = std::chrono::seconds{10}, waits_valid = 3 * waits_period;
+
 std::string_view word_for(lock_kind kind) {
     switch (kind) {
     case lock_kind::plain:
@@ -171,6 +176,7 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_repo
                                     report.name_in_index,
                                     static_cast<std::int64_t>(report.activity.holds_total),
                                     static_cast<std::int64_t>(report.activity.waits_total),
+                                    waits_valid.count(),
                                     static_cast<std::int64_t>(report.activity.holds.size())};
     add_entries(arguments, report);
     const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
@@ -371,7 +377,8 @@ bool presence_refresh::write_changes() {
         return false;
     const time_point now = context_.time.now();
     const client_activity current = listed(now);
-    const bool is_due = lists_any(current) && now.time_since_epoch().count() >= due_at_;
+    const bool is_due = (lists_any(current) && now.time_since_epoch().count() >= due_at_) ||
+                        (!current.waits.empty() && now >= waits_due_at_);
     const bool failed = failures_ > 0 && failures_ < failures_max;
     if (is_due || failed || !is_same(current, written_)) {
         kept_ = std::max(kept_min.count(), kept_.load());
@@ -387,6 +394,7 @@ client_report presence_refresh::make_report(duration kept) {
     if (kept > duration::zero() && context_.activity)
         made.activity = listed(made.now);
     written_ = made.activity;
+    waits_due_at_ = made.now + waits_period;
     const bool lists = lists_any(made.activity);
     if (is_indexed_ || lists)
         made.name_in_index = key_.substr(key_prefix.size());

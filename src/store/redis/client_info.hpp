@@ -87,8 +87,8 @@ asio::awaitable<active_clients> read_active_clients(node&, std::string_view name
 ///
 /// A loop runs while the client has a hold or a waiting call. Once a second, it writes the key
 /// again if the list of holds and waits has changed. The list has only holds and waits that are
-/// older than a second, so shorter ones cause no write. A client without holds and waits has no
-/// loop, and its key expires.
+/// older than a second, so shorter ones cause no write. A client with waits in the list also writes
+/// the key again every 10 s. A client without holds and waits has no loop, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
     /// `server`, and all objects that `context` refers to, must live until stop() is called.
@@ -129,6 +129,7 @@ private:
     std::atomic<bool> denied_ = false;
     bool ending_ = false;       ///< end() was called
     bool is_indexed_ = false;   ///< true: the index may have an entry of this client
+    time_point waits_due_at_{}; ///< when a client with waits writes its key again
     int failures_ = 0;          ///< number of writes that failed since the last success
     client_activity written_{}; ///< holds and waits in the last write
 };

@@ -3,14 +3,15 @@
 -- KEYS: the client's key.
 -- ARGV: ms that the key is kept (0: delete it), host, pid, program, label, since (s), index of
 --   clients ('': leave the index alone), the client's name in the index, number of all holds,
---   number of all waits, number of holds that follow, {name, kind, owner number, age (ms), 1:
---   renewed | 0, ...}, {name, kind, age (ms), ms until the timeout (-1: none), ...}.
+--   number of all waits, ms for which the waits are valid, number of holds that follow, {name,
+--   kind, owner number, age (ms), 1: renewed | 0, ...}, {name, kind, age (ms), ms until the timeout
+--   (-1: none), ...}.
 -- Returns OK, or the number of deleted keys. Redisson has no such script.
 -- uses: deadline index
 
-local first_hold, hold_fields, wait_fields = 12, 5, 4
+local first_hold, hold_fields, wait_fields = 13, 5, 4
 local ms, index, client = tonumber(ARGV[1]), ARGV[7], ARGV[8]
-local count = tonumber(ARGV[11])
+local count = tonumber(ARGV[12])
 local first_wait = first_hold + count * hold_fields
 local lists_any = #ARGV >= first_hold
 local now = 0
@@ -40,6 +41,7 @@ for at = first_hold, first_wait - 1, hold_fields do
 end
 if #ARGV >= first_wait then
     card.waits_total, card.waits = tonumber(ARGV[10]), {}
+    card.waits_until = now > 0 and now + tonumber(ARGV[11]) or nil
 end
 for at = first_wait, #ARGV, wait_fields do
     local left = tonumber(ARGV[at + 3])

@@ -60,10 +60,19 @@ end
 local function add_wait(told, wait)
     local since, age = times_of(wait)
     local deadline = tonumber(wait.deadline)
-    local left = deadline and now > 0 and math.max(0, math.floor(deadline - now)) or -1
+    local left = deadline and now > 0 and math.floor(deadline - now) or -1
+    if left < 0 and deadline and now > 0 then
+        return -- the client has not removed the wait after its timeout, so the client is dead
+    end
     local at = #told
     told[at + 1], told[at + 2], told[at + 3] = wait.name, word_of(wait.kind), since
     told[at + 4], told[at + 5] = age, left
+end
+
+-- A dead client cannot remove its waits.
+local function has_valid_waits(card)
+    local waits_until = tonumber(card.waits_until)
+    return now == 0 or not waits_until or now <= waits_until
 end
 
 local function count_of(list)
@@ -92,7 +101,8 @@ for i, key in ipairs(KEYS) do
             has_all(card.waits, card.waits_total)
         all[i] = {text_of(card.host), tonumber(card.pid) or 0, text_of(card.program),
                   text_of(card.label), tonumber(card.since) or 0,
-                  entries_in(card.holds, add_hold), entries_in(card.waits, add_wait),
+                  entries_in(card.holds, add_hold),
+                  entries_in(has_valid_waits(card) and card.waits, add_wait),
                   is_complete and 1 or 0}
     else
         all[i] = {}
