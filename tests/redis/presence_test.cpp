@@ -113,7 +113,39 @@ TEST_F(ListOfActivity, AClientThatOnlyWaitsWritesItsKeyAgainBeforeItExpires) {
     ASSERT_EQ(writes(), 1u);
     EXPECT_EQ(last_words().front(), "60000");
     clock_.run_for(60s);
-    EXPECT_EQ(writes(), 4u);
+    EXPECT_EQ(writes(), 7u);
+}
+
+TEST_F(ListOfActivity, AClientWithWaitsWritesItsKeyAgainEveryTenSeconds) {
+    now_.idle = false;
+    begin_hold();
+    clock_.run_for(2s);
+    presence_->follow();
+    clock_.run_for(60s);
+    const std::size_t with_hold = writes();
+    EXPECT_EQ(with_hold, 3u) << "every 20 s";
+    now_.waits.push_back({"L", lock_kind::plain, clock_.now(), time_point::max()});
+    clock_.run_for(61s);
+    EXPECT_EQ(writes(), with_hold + 7u);
+}
+
+TEST_F(ListOfActivity, AWriteThatTheServerExecutesLateIsRepeatedOnce) {
+    const auto answer_after = [this](duration takes) {
+        node_.decide = [takes](const scripted_node::request&) {
+            reply done;
+            done.type = reply::kind::status;
+            return std::optional{scripted_node::outcome{.answer = done, .takes = takes}};
+        };
+    };
+    answer_after(2800ms);
+    begin_hold();
+    presence_->follow();
+    clock_.run_for(2s);
+    ASSERT_EQ(writes(), 1u);
+    answer_after(400ms);
+    clock_.run_for(10s);
+    ASSERT_EQ(writes(), 2u) << "the second write is late too, and is not repeated";
+    EXPECT_EQ(last_words().at(15), "3000") << "age of the hold";
 }
 
 TEST_F(ListOfActivity, AFailedWriteIsRepeatedASecondLater) {
@@ -235,6 +267,25 @@ TEST(AddedActivity, DoesNotListAWaiterInTheQueueTwice) {
     EXPECT_TRUE(locks[0].waiters[0].registered);
     EXPECT_EQ(locks[0].waiters[0].waiting_for, 4s);
     EXPECT_FALSE(locks[0].waiters[1].registered);
+}
+
+TEST(AddedActivity, CountsAReportedWaiterOnceIfTheServerDoesNotListTheWholeQueue) {
+    std::vector<lock_state> locks{lock_of("someone:1")};
+    locks[0].waiting = 4;
+    locks[0].waiters.push_back({.text = uuid + ":3", .is_holdfast = true});
+    add_activity(locks, {{.uuid = uuid,
+                          .waits = {{"L", "fair", 0ms, 6s, {}},
+                                    {"L", "fair", 0ms, 5s, {}},
+                                    {"L", "plain", 0ms, 7s, {}},
+                                    {"L", "fair", 0ms, 4s, {}}}},
+                         {.uuid = "other",
+                          .waits = {{"L", "write", 0ms, 3s, {}}, {"L", "fair", 0ms, 2s, {}}}}});
+    ASSERT_THAT(locks[0].waiters, SizeIs(6));
+    EXPECT_TRUE(locks[0].waiters[3].registered) << "it may be one of the four in the queue";
+    EXPECT_EQ(locks[0].waiters[3].waiting_for, 3s);
+    EXPECT_FALSE(locks[0].waiters[4].registered);
+    EXPECT_EQ(locks[0].waiters[4].kind, "plain");
+    EXPECT_EQ(locks[0].reported_waiting, 2u);
 }
 
 TEST(AddedActivity, OfManyClientsAtOneLockListsTheOldestHundredWaitersAndCountsAll) {

@@ -299,6 +299,11 @@ constexpr int writes_while_kept = 3;
 /// Number of failed writes after which the loop writes nothing more. The key then expires.
 constexpr int failures_max = 10;
 
+/// Time after which a reply to a write is late. The write contains the ages of the holds and waits,
+/// and the server subtracts them from its time. So a delay of the request makes the entries
+/// younger.
+constexpr duration late_after{300};
+
 /// Longest time for which end() waits until the server has deleted the client's key. If the server
 /// does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
@@ -380,10 +385,11 @@ bool presence_refresh::write_changes() {
     const bool is_due = (lists_any(current) && now.time_since_epoch().count() >= due_at_) ||
                         (!current.waits.empty() && now >= waits_due_at_);
     const bool failed = failures_ > 0 && failures_ < failures_max;
-    if (is_due || failed || !is_same(current, written_)) {
+    const bool was_late = std::exchange(was_late_, false);
+    if (is_due || failed || was_late || !is_same(current, written_)) {
         kept_ = std::max(kept_min.count(), kept_.load());
         due_at_ = now.time_since_epoch().count() + kept_ / writes_while_kept;
-        start_writing(duration{kept_});
+        start_writing(duration{kept_}, was_late ? attempt_number::repeated : attempt_number::first);
     }
     return !current.idle || lists_any(current);
 }
@@ -418,19 +424,22 @@ void presence_refresh::refresh(duration lease, time_point now) {
     start_writing(duration{kept});
 }
 
-void presence_refresh::start_writing(duration kept) {
-    runtime::run_in_background(context_, write(shared_from_this(), kept));
+void presence_refresh::start_writing(duration kept, attempt_number which) {
+    runtime::run_in_background(context_, write(shared_from_this(), kept, which));
 }
 
-asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self,
-                                              duration kept) {
+asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self, duration kept,
+                                              attempt_number which) {
     try {
         if (self->server_) {
             client_report report = self->make_report(kept);
             const bool lists = lists_any(report.activity);
             self->is_indexed_ |= lists;
+            const time_point began = report.now;
             co_await announce_client(*self->server_, self->key_, std::move(report), kept);
             self->is_indexed_ = lists;
+            self->was_late_ = lists && which == attempt_number::first &&
+                              self->context_.time.now() - began > late_after;
             self->failures_ = 0;
         }
     } catch (const boost::system::system_error& why) {

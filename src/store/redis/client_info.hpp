@@ -109,12 +109,16 @@ public:
     void stop() noexcept;
 
 private:
-    static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept);
+    /// Which write it is. The loop repeats a first write that the server executed late.
+    enum class attempt_number { first, repeated };
+
+    static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept,
+                                       attempt_number);
     static asio::awaitable<void> follow_changes(std::shared_ptr<presence_refresh>);
     bool write_changes();
     client_activity listed(time_point now) const;
     client_report make_report(duration kept);
-    void start_writing(duration kept);
+    void start_writing(duration kept, attempt_number = attempt_number::first);
     void note(const boost::system::system_error&);
 
     node* server_;
@@ -130,6 +134,7 @@ private:
     bool ending_ = false;       ///< end() was called
     bool is_indexed_ = false;   ///< true: the index may have an entry of this client
     time_point waits_due_at_{}; ///< when a client with waits writes its key again
+    bool was_late_ = false;     ///< the times in the last write are wrong by its delay
     int failures_ = 0;          ///< number of writes that failed since the last success
     client_activity written_{}; ///< holds and waits in the last write
 };

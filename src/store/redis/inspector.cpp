@@ -616,11 +616,10 @@ private:
         put_oldest_first(reports, reported_waiters_max);
         reports.resize(std::min(reports.size(), reported_waiters_max));
         for (const report& each : reports) {
-            lock_waiter& added =
-                lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
-                                                       .is_holdfast = true,
-                                                       .client = each.client->info,
-                                                       .registered = registered});
+            lock_waiter& added = lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
+                                                                        .is_holdfast = true,
+                                                                        .client = each.client->info,
+                                                                        .registered = registered});
             set_times(added, *each.wait);
         }
     }
