@@ -595,7 +595,12 @@ TEST_P(ClientKey, WithoutTheRightToTheIndexLocksWorkAndAreShown) {
     EXPECT_FALSE(seen->owners.at(0).held_for);
     EXPECT_THROW((void)home.list_active(), boost::system::system_error);
     lock.unlock();
-    EXPECT_THAT(told_->of(event_kind::impaired), IsEmpty());
+    ASSERT_EQ(told_->count(event_kind::impaired), 1u);
+    EXPECT_THAT(told_->last(event_kind::impaired)->text, HasSubstr("~holdfast_clients"));
+    bool is_named = false;
+    for (const finding& each : home.doctor("trial").findings)
+        is_named = is_named || each.advice.find("~holdfast_clients") != std::string::npos;
+    EXPECT_TRUE(is_named);
 }
 
 TEST_P(ClientKey, OfAnotherProgramWithOddContentIsSkipped) {

@@ -145,7 +145,7 @@ TEST_F(ListOfActivity, AWriteThatTheServerExecutesLateIsRepeatedOnce) {
     answer_after(400ms);
     clock_.run_for(10s);
     ASSERT_EQ(writes(), 2u) << "the second write is late too, and is not repeated";
-    EXPECT_EQ(last_words().at(15), "3000") << "age of the hold";
+    EXPECT_EQ(last_words().at(15), "4000") << "age of the hold";
 }
 
 TEST_F(ListOfActivity, AFailedWriteIsRepeatedASecondLater) {

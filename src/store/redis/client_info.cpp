@@ -2,6 +2,7 @@
 #include "store/redis/client_info.hpp"
 
 #include "net/failure.hpp"
+#include "redis/client/error_replies.hpp"
 #include "runtime/background.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/replies.hpp"
@@ -103,9 +104,11 @@ std::optional<seen_client> client_in(const reply& said) {
     return seen;
 }
 
-void check_announced(const reply& said) {
-    if (said.type != reply::kind::status && said.type != reply::kind::integer)
-        throw_unexpected_answer();
+/// Returns the error text if the reply to a write says that the index could not be written.
+std::string index_refusal_in(const reply& said) {
+    if (said.type == reply::kind::status || said.type == reply::kind::integer)
+        return {};
+    return text(said);
 }
 
 } // namespace
@@ -144,24 +147,27 @@ void add_entries(std::vector<argument>& to, const client_report& from) {
     }
 }
 
-/// Writes the client's entry in the index of a cluster. Ignores an error, because only operators
-/// need the index, and the next write repeats the attempt.
-asio::awaitable<void> write_index(node& server, const client_report& report, duration kept) {
+/// Writes the client's entry in the index of a cluster. Returns the error text if the user has no
+/// right to do so. Ignores another error, because only operators need the index, and the next write
+/// repeats the attempt.
+asio::awaitable<std::string> write_index(node& server, const client_report& report, duration kept) {
     const std::string_view keys[] = {index_key};
     const std::int64_t ms = lists_any(report.activity) ? kept.count() : 0;
     const argument arguments[] = {std::string_view{report.name_in_index}, ms};
     try {
         const reply answer = co_await server.call(scripts::index_client, keys, arguments);
-        checked(server, answer, check_announced);
-    } catch (const boost::system::system_error&) {
-        co_return;
+        co_return checked(server, answer, index_refusal_in);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() == store_errc::no_permission)
+            co_return net::story_of(why);
     }
+    co_return std::string{};
 }
 
 } // namespace
 
-asio::awaitable<void> announce_client(node& server, std::string key, client_report report,
-                                      duration kept) {
+asio::awaitable<std::string> announce_client(node& server, std::string key, client_report report,
+                                             duration kept) {
     const bool writes_index = !report.name_in_index.empty();
     // In a cluster, the index and the client's key are in different slots.
     const bool in_one = writes_index && !server.is_sharded();
@@ -180,9 +186,10 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_repo
                                     static_cast<std::int64_t>(report.activity.holds.size())};
     add_entries(arguments, report);
     const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
-    checked(server, answer, check_announced);
+    std::string refusal = checked(server, answer, index_refusal_in);
     if (writes_index && !in_one)
-        co_await write_index(server, report, kept);
+        refusal = co_await write_index(server, report, kept);
+    co_return refusal;
 }
 
 namespace {
@@ -402,7 +409,7 @@ client_report presence_refresh::make_report(duration kept) {
     written_ = made.activity;
     waits_due_at_ = made.now + waits_period;
     const bool lists = lists_any(made.activity);
-    if (is_indexed_ || lists)
+    if (!index_denied_ && (is_indexed_ || lists))
         made.name_in_index = key_.substr(key_prefix.size());
     return made;
 }
@@ -436,7 +443,9 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
             const bool lists = lists_any(report.activity);
             self->is_indexed_ |= lists;
             const time_point began = report.now;
-            co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+            const std::string refusal =
+                co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+            self->note_index(refusal);
             self->is_indexed_ = lists;
             self->was_late_ = lists && which == attempt_number::first &&
                               self->context_.time.now() - began > late_after;
@@ -457,9 +466,23 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;
-    constexpr std::string_view text =
+    tell_impaired(
         "this client may not write who it is: whoever asks who holds its locks learns a number (to "
-        "be granted: +set +del ~holdfast_client:*; or options::announce = false)";
+        "be granted: +set +del ~holdfast_client:*; or options::announce = false)");
+}
+
+/// Reports once to the user's observer if the user has no permission to write the index.
+void presence_refresh::note_index(std::string_view refusal) {
+    if (classify(refusal) != store_errc::no_permission || !server_ ||
+        std::exchange(index_denied_, true))
+        return;
+    tell_impaired("this client may not write its name into the list of clients that hold or wait "
+                  "for locks, so holdfast top does not show its holds and waits (to be granted: "
+                  "+time +zadd +zrem +zremrangebyscore +pttl +pexpire ~holdfast_clients; or "
+                  "options::announce = false)");
+}
+
+void presence_refresh::tell_impaired(std::string_view text) {
     if (context_.tell)
         context_.tell({.kind = event_kind::impaired,
                        .cause = event_cause::failed,

@@ -36,8 +36,9 @@ struct client_report {
 
 /// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
 /// key instead. If `name_in_index` is set, adds the client to the index when the report lists a
-/// hold or a wait, and otherwise removes the client from the index.
-asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
+/// hold or a wait, and otherwise removes the client from the index. Returns the error text if the
+/// index could not be written, otherwise an empty text.
+asio::awaitable<std::string> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.
 struct seen_hold {
@@ -120,6 +121,8 @@ private:
     client_report make_report(duration kept);
     void start_writing(duration kept, attempt_number = attempt_number::first);
     void note(const boost::system::system_error&);
+    void note_index(std::string_view refusal);
+    void tell_impaired(std::string_view text);
 
     node* server_;
     const store_context context_;
@@ -132,6 +135,7 @@ private:
     std::atomic<bool> following_ = false;
     std::atomic<bool> denied_ = false;
     bool ending_ = false;       ///< end() was called
+    bool index_denied_ = false; ///< the user has no right to write the index
     bool is_indexed_ = false;   ///< true: the index may have an entry of this client
     time_point waits_due_at_{}; ///< when a client with waits writes its key again
     bool was_late_ = false;     ///< the times in the last write are wrong by its delay

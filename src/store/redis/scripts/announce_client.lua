@@ -6,7 +6,8 @@
 --   number of all waits, ms for which the waits are valid, number of holds that follow, {name,
 --   kind, owner number, age (ms), 1: renewed | 0, ...}, {name, kind, age (ms), ms until the timeout
 --   (-1: none), ...}.
--- Returns OK, or the number of deleted keys. Redisson has no such script.
+-- Returns OK, or the number of deleted keys, or the error text if the index could not be written.
+--   Redisson has no such script.
 -- uses: deadline index
 
 local first_hold, hold_fields, wait_fields = 13, 5, 4
@@ -18,11 +19,13 @@ local now = 0
 if lists_any then
     now = math.floor(clock_and_whether_late(0) / 1000)
 end
+local refusal = ''
 if index ~= '' then
-    write_index(index, client, now, lists_any and ms or 0)
+    refusal = write_index(index, client, now, lists_any and ms or 0)
 end
 if ms == 0 then
-    return redis.call('del', KEYS[1])
+    local deleted = redis.call('del', KEYS[1])
+    return refusal == '' and deleted or refusal
 end
 
 -- The client sends the age of a hold or a wait. The key stores its start by this server's clock.
@@ -48,4 +51,5 @@ for at = first_wait, #ARGV, wait_fields do
     table.insert(card.waits, {name = ARGV[at], kind = ARGV[at + 1], since = began(ARGV[at + 2]),
                               deadline = now > 0 and left >= 0 and now + left or nil})
 end
-return redis.call('set', KEYS[1], cjson.encode(card), 'px', ARGV[1])
+local answer = redis.call('set', KEYS[1], cjson.encode(card), 'px', ARGV[1])
+return refusal == '' and answer or refusal
