@@ -493,7 +493,7 @@ TEST_P(ClientKey, ListsAHoldThatIsOlderThanASecondUntilItsRelease) {
     ASSERT_EQ(active.locks.size(), 1u);
     EXPECT_EQ(active.locks[0].name, "L");
     EXPECT_TRUE(active.locks[0].owners.at(0).held_since);
-    EXPECT_EQ(active.requests, 4u) << "the index, the lists, the lock and its holder";
+    EXPECT_EQ(active.requests, 3u) << "the index, the list of its holder, and the lock";
     EXPECT_TRUE(active.complete);
     EXPECT_TRUE(looker.list().locks.at(0).owners.at(0).held_for);
     lock.unlock();
@@ -599,7 +599,7 @@ TEST_P(ClientKey, WithoutTheRightToTheIndexLocksWorkAndAreShown) {
     EXPECT_THAT(told_->last(event_kind::impaired)->text, HasSubstr("~holdfast_clients"));
     bool is_named = false;
     for (const finding& each : home.doctor("trial").findings)
-        is_named = is_named || each.advice.find("~holdfast_clients") != std::string::npos;
+        is_named = is_named || each.remedy.find("~holdfast_clients") != std::string::npos;
     EXPECT_TRUE(is_named);
 }
 

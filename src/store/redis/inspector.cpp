@@ -18,6 +18,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -297,15 +298,25 @@ read_what_may_be_read(node& server, std::vector<std::string> keys) {
     co_return std::vector<std::optional<client_info>>(keys.size());
 }
 
-asio::awaitable<void> add_clients(node& server, std::vector<lock_state>& locks) {
-    const std::vector<std::string> keys = clients_of(locks);
-    if (keys.empty())
-        co_return;
-    const auto infos = co_await read_what_may_be_read(server, keys);
-    for_each_of_ours(locks, [&](auto& one, const std::string& key) {
-        const auto at = std::ranges::lower_bound(keys, key);
-        one.client = infos[static_cast<std::size_t>(at - keys.begin())];
-    });
+/// Descriptions of clients, by the keys of the clients.
+using known_clients = std::map<std::string, std::optional<client_info>>;
+
+/// Describes the holders and waiters of the locks. Reads the clients that are not in `known`.
+/// Returns the number of requests.
+asio::awaitable<std::size_t> add_clients(node& server, std::vector<lock_state>& locks,
+                                         known_clients& known) {
+    std::vector<std::string> unknown = clients_of(locks);
+    std::erase_if(unknown, [&](const std::string& key) { return known.contains(key); });
+    std::size_t requests = 0;
+    if (!unknown.empty()) {
+        requests = by_slot(server, unknown).size();
+        std::vector<std::optional<client_info>> infos =
+            co_await read_what_may_be_read(server, unknown);
+        for (std::size_t i = 0; i < unknown.size(); ++i)
+            known[unknown[i]] = std::move(infos[i]);
+    }
+    for_each_of_ours(locks, [&](auto& one, const std::string& key) { one.client = known[key]; });
+    co_return requests;
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const reply& said) {
@@ -372,10 +383,9 @@ asio::awaitable<std::vector<lock_state>> describe_some(node& server,
     co_return checked(server, answer, read);
 }
 
-} // namespace
-
-asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
-                                                        std::vector<std::string> names) {
+/// Describes locks as describe_locks() does, but without their clients.
+asio::awaitable<std::vector<lock_state>> describe_keys(node& server,
+                                                       std::vector<std::string> names) {
     std::vector<lock_state> found;
     std::vector<std::vector<std::string>> groups = by_slot(server, std::move(names));
     for (std::vector<std::string>& some : groups) {
@@ -383,7 +393,16 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
         std::ranges::move(described, std::back_inserter(found));
     }
     std::ranges::stable_sort(found, {}, &lock_state::name);
-    co_await add_clients(server, found);
+    co_return found;
+}
+
+} // namespace
+
+asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
+                                                        std::vector<std::string> names) {
+    std::vector<lock_state> found = co_await describe_keys(server, std::move(names));
+    known_clients none;
+    co_await add_clients(server, found, none);
     co_return found;
 }
 
@@ -691,7 +710,7 @@ struct name_ages {
 /// oldest wait. Then the other names follow, by the age of the oldest hold.
 std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
                                       const std::string& prefix) {
-    std::map<std::string, name_ages> found;
+    std::unordered_map<std::string_view, name_ages> found;
     const auto note = [&](const std::string& name, duration name_ages::*which,
                           const std::optional<duration>& age) {
         if (!name.starts_with(prefix))
@@ -706,14 +725,15 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
         for (const seen_wait& wait : client.waits)
             note(wait.name, &name_ages::waits, wait.age);
     }
-    std::vector<std::pair<std::string, name_ages>> sorted{found.begin(), found.end()};
-    std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& each) {
-        return std::pair{each.second.waits, each.second.holds};
+    std::vector<std::pair<std::string_view, name_ages>> sorted{found.begin(), found.end()};
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+        return std::tuple{b.second.waits, b.second.holds, a.first} <
+               std::tuple{a.second.waits, a.second.holds, b.first};
     });
     std::vector<std::string> names;
     names.reserve(sorted.size());
-    for (auto& each : sorted)
-        names.push_back(std::move(each.first));
+    for (const auto& each : sorted)
+        names.emplace_back(each.first);
     return names;
 }
 
@@ -732,6 +752,10 @@ asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::
     const active_clients active = co_await read_active_clients(server_);
     const std::vector<std::string> names = names_by_age(active.clients, prefix);
     lock_list all{.requests = active.requests};
+    known_clients known;
+    for (const seen_client& each : active.clients)
+        if (const std::optional<std::string> key = client_key(each.uuid + ":"))
+            known.emplace(*key, each.info);
     // Some names may have no lock any more, or belong to another kind of key.
     const std::size_t names_max = limit + std::max(limit, described_at_once_max);
     std::span<const std::string> rest{names};
@@ -741,8 +765,8 @@ asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::
         std::vector<std::string> batch{some.begin(), some.end()};
         rest = rest.subspan(some.size());
         all.requests += by_slot(server_, batch).size();
-        std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
-        all.requests += by_slot(server_, clients_of(described)).size();
+        std::vector<lock_state> described = co_await describe_keys(server_, std::move(batch));
+        all.requests += co_await add_clients(server_, described, known);
         for (lock_state& each : described)
             if (each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
