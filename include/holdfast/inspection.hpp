@@ -55,8 +55,8 @@ struct lock_owner {
 /// A waiter for a lock. Either the waiter has an entry at the lock, for example in the queue of a
 /// fair lock, or the waiter's client lists it in its own description (`options::announce`).
 struct lock_waiter {
-    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If
-    /// `registered` is false, it is only the uuid of the waiter's client.
+    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If the
+    /// store did not list the waiter's entry, it is only the uuid of the waiter's client.
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
@@ -119,10 +119,11 @@ struct lock_state {
     /// token.
     std::uint64_t last_token = 0;
     /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
-    /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
-    /// are very many, only the first are in the list. Then come the waiters that only their clients
-    /// report (`lock_waiter::registered` is false): the oldest 100, with the oldest first.
-    /// Redisson's waiters that only subscribe to the release are not in the list.
+    /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If the
+    /// store has very many, it lists only the first of them; at most 100 others, the oldest that
+    /// clients report, follow. Then come the waiters that only their clients report
+    /// (`lock_waiter::registered` is false): the oldest 100, with the oldest first. Redisson's
+    /// waiters that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
     /// Number of waiters that have an entry at the lock. Empty: the store does not report it. The
     /// waiters that only their clients report are not counted.
@@ -135,13 +136,13 @@ struct lock_state {
     bool is_held = true;
 };
 
-/// What `client::inspect()` reads about a lock.
+/// Data about a lock that `client::inspect()` reads.
 enum class lock_details : std::int32_t {
-    /// What the store has under the names of the lock, and also the holds and waits that clients
+    /// The data that the store has about the lock, and also the holds and waits that clients
     /// report for it (`options::announce`). On Redis, the call reads the descriptions of all
     /// clients that report something, at most 1,000.
     all = 1,
-    /// Only what the store has under the names of the lock, and who its owners are. On Redis, the
+    /// Only the data that the store has about the lock, and who its owners are. On Redis, the
     /// call sends one or two requests.
     stored,
 };
