@@ -195,6 +195,17 @@ TEST_F(ListOfActivity, LocksWithLongNamesAreLeftOut) {
     EXPECT_THAT(last_words(), Not(Contains(now_.waits[0].name)));
 }
 
+TEST_F(ListOfActivity, NamesThatAreLongInTotalShortenTheList) {
+    now_.idle = false;
+    for (int i = 0; i < 100; ++i)
+        now_.holds.push_back({std::string(500, 'a'), lock_kind::plain, 1, clock_.now(), true});
+    presence_->follow();
+    clock_.run_for(1s);
+    ASSERT_EQ(writes(), 1u);
+    EXPECT_EQ(std::ranges::count(last_words(), std::string(500, 'a')), 20);
+    EXPECT_THAT(last_words(), Contains("100")) << "the number of all holds";
+}
+
 TEST_F(ListOfActivity, HasAtMostTheHundredOldestOfEach) {
     presence_->stop();
     std::size_t limit = 0;

@@ -38,6 +38,9 @@ constexpr std::size_t clients_max = 1000, clients_at_once = 250;
 /// in it. These limits keep the key small. The script read_clients has the same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
+/// Maximum size of all names in the list of holds, and of all names in the list of waits.
+constexpr std::size_t names_size_max = 10'000;
+
 /// Age from which the key lists a hold or a wait, and the time between two checks for changes.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
 
@@ -194,7 +197,7 @@ asio::awaitable<std::string> announce_client(node& server, std::string key, clie
 
 namespace {
 
-/// What read_clients returns: the clients' descriptions without their holds and waits, or with
+/// Content of the reply of read_clients: descriptions without holds and waits, or with
 /// those of one lock, or with all if the name is empty.
 struct wanted_entries {
     bool any = false;
@@ -376,10 +379,28 @@ asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_
     self->following_ = false;
 }
 
+namespace {
+
+/// Removes the last entries if the names in the list are too long in total.
+template <typename Entry>
+void keep_short(std::vector<Entry>& entries) {
+    std::size_t size = 0;
+    const auto is_behind = [&size](const Entry& each) {
+        size += each.name.size();
+        return size > names_size_max;
+    };
+    entries.erase(std::find_if(entries.begin(), entries.end(), is_behind), entries.end());
+}
+
+} // namespace
+
 /// Returns the holds and waits that the client's key lists: those that are old enough and have no
 /// long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
-    return context_.activity(now - listed_age, {entries_max, name_size_max});
+    client_activity found = context_.activity(now - listed_age, {entries_max, name_size_max});
+    keep_short(found.holds);
+    keep_short(found.waits);
+    return found;
 }
 
 /// Writes the client's key if the list of holds and waits has changed, the last write failed, or

@@ -758,9 +758,10 @@ asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::
             known.emplace(*key, each.info);
     // Some names may have no lock any more, or belong to another kind of key.
     const std::size_t names_max = limit + std::max(limit, described_at_once_max);
+    constexpr std::size_t described_least = 10;
     std::span<const std::string> rest{names};
     while (!rest.empty() && all.locks.size() < limit && names.size() - rest.size() < names_max) {
-        const std::size_t wanted = limit - all.locks.size();
+        const std::size_t wanted = std::max(limit - all.locks.size(), described_least);
         const auto some = rest.first(std::min({rest.size(), wanted, described_at_once_max}));
         std::vector<std::string> batch{some.begin(), some.end()};
         rest = rest.subspan(some.size());
@@ -771,9 +772,10 @@ asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::
             if (each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
-    all.complete = active.complete && rest.empty();
-    add_activity(all.locks, active.clients);
     sort_like(all.locks, names);
+    all.complete = active.complete && rest.empty() && all.locks.size() <= limit;
+    all.locks.resize(std::min(all.locks.size(), limit));
+    add_activity(all.locks, active.clients);
     co_return all;
 }
 
