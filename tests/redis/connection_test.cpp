@@ -683,7 +683,7 @@ TEST_P(OtherClientKey, OfADeadClientShowsNoWaits) {
 }
 
 TEST_P(OtherClientKey, WithLongTextsIsCut) {
-    const std::string text(100'000, 'x');
+    const std::string text(10'000, 'x');
     write_key("{\"host\": \"" + text + "\", \"program\": \"" + text + "\", \"label\": \"" + text +
               "\", \"waits\": [{\"name\": \"L\", \"kind\": \"" + text + "\"}]}");
     const std::optional<lock_state> seen = looker_->inspect("L");
@@ -694,6 +694,15 @@ TEST_P(OtherClientKey, WithLongTextsIsCut) {
     EXPECT_EQ(waiter.client->label.size(), 256u);
     EXPECT_EQ(waiter.kind.size(), 32u);
     EXPECT_EQ(seen->owners.at(0).client->host.size(), 256u);
+}
+
+TEST_P(OtherClientKey, ThatIsVeryLargeIsNotDecodedAndMakesTheListIncomplete) {
+    write_key("{\"host\": \"" + std::string(1'000'000, 'x') +
+              "\", \"holds\": [{\"name\": \"L\"}]}");
+    const lock_list seen = looker_->list_active();
+    EXPECT_TRUE(seen.locks.empty());
+    EXPECT_FALSE(seen.complete);
+    EXPECT_EQ(looker_->inspect("L")->owners.at(0).client->host, "");
 }
 
 TEST_P(OtherClientKey, IsReadOnlyByInspectWithAllDetails) {
