@@ -83,7 +83,7 @@ bool await_release(holdfast::client& home, const std::string& name,
         const duration left = until - holdfast::boot_clock::now();
         if (home.wait_free(name, std::clamp(left, duration::zero(), check_period)))
             return true;
-        if (!hold_still(home.inspect(name), asked))
+        if (!hold_still(home.inspect(name, holdfast::lock_details::stored), asked))
             return true;
         if (holdfast::boot_clock::now() >= until)
             return false;
@@ -132,7 +132,9 @@ int ask(const inheritance& inherited, arguments all) {
         });
         bool free = asked.empty();
         if (!free && !given.json)
-            tell_of_holders(given.name, answer_of_server([&] { return home.inspect(given.name); }));
+            tell_of_holders(given.name, answer_of_server([&] {
+                                return home.inspect(given.name, holdfast::lock_details::stored);
+                            }));
         if (!free && timeout)
             free = wait_visibly("the release of lock '" + printable(given.name, 40) + "'", [&] {
                 return await_release(home, given.name, asked, start + most);

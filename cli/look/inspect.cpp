@@ -34,19 +34,21 @@ Usage: holdfast inspect [OPTIONS] NAME
                        "held_since", "held_ms", "is_holdfast", "client":
                        {"host", "pid", "program", "label", "since"}}],
                        "lease_left_ms", "listeners", "token", "last_token",
-                       "waiting", "waiters": [{"owner", "place_left_ms",
-                       "listens", "registered", "wants", "waiting_since",
-                       "waiting_ms", "timeout_left_ms", "is_holdfast",
-                       "client"}]}; a value is null if it is not known, or if
-                       the lease has no end; on ZooKeeper no lease is
-                       known, because only the holder knows how long its
+                       "waiting", "reported_waiting", "waiters": [{"owner",
+                       "place_left_ms", "listens", "registered", "wants",
+                       "waiting_since", "waiting_ms", "timeout_left_ms",
+                       "is_holdfast", "client"}]}; a value is null if it is not
+                       known, or if the lease has no end; on ZooKeeper no lease
+                       is known, because only the holder knows how long its
                        session lasts; "token" is the number of the present
                        hold, if the store gives a number to each hold (MySQL,
                        ZooKeeper); "last_token" is the greatest token that a
                        fenced lock has given; on ZooKeeper, for a free lock, a
                        number that no token of it has exceeded; "registered" is
                        false if the lock has no entry of a waiter, and only the
-                       waiting program reports it
+                       waiting program reports it; "reported_waiting" is the
+                       number of these waiters, of which "waiters" has the
+                       oldest 100
       --type TYPE      NAME is not a lock but a 'semaphore', 'permits' (with
                        leases, as with --slots), a 'latch' or a 'rate'. On the
                        server, most of these are plain numbers, which could
@@ -114,9 +116,15 @@ void print_waiters(std::ostream& out, const lock_state& lock) {
     }
     if (lock.waiting.value_or(told) > told)
         print_line(out, what, std::to_string(*lock.waiting - told) + " more");
-    for (const holdfast::lock_waiter& each : lock.waiters)
-        if (!each.registered)
-            print_line(out, "waits", waiter_in_words(each));
+    std::size_t reported = 0;
+    for (const holdfast::lock_waiter& each : lock.waiters) {
+        if (each.registered)
+            continue;
+        ++reported;
+        print_line(out, "waits", waiter_in_words(each));
+    }
+    if (lock.reported_waiting > reported)
+        print_line(out, "waits", std::to_string(lock.reported_waiting - reported) + " more");
 }
 
 } // namespace

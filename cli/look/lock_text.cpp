@@ -176,7 +176,9 @@ std::optional<duration> longest_wait(const holdfast::lock_state& lock) {
 std::size_t waiter_count(const holdfast::lock_state& lock) {
     const auto registered =
         static_cast<std::size_t>(std::ranges::count(lock.waiters, true, &lock_waiter::registered));
-    return std::max(registered, lock.waiting.value_or(0)) + lock.waiters.size() - registered;
+    const std::size_t reported = lock.waiters.size() - registered;
+    return std::max(registered, lock.waiting.value_or(0)) +
+           std::max(reported, lock.reported_waiting);
 }
 
 std::string kind_in_words(const holdfast::lock_state& lock) {
@@ -303,6 +305,7 @@ json::object to_json(const holdfast::lock_state& lock) {
     made["token"] = lock.token != 0 ? json::value(lock.token) : nullptr;
     made["last_token"] = lock.last_token != 0 ? json::value(lock.last_token) : nullptr;
     made["waiting"] = or_null(lock.waiting);
+    made["reported_waiting"] = lock.reported_waiting;
     made["waiters"] = std::move(waiters);
     return made;
 }
@@ -311,7 +314,7 @@ json::object free_in_json(std::string_view name, std::uint64_t last_token) {
     json::object made = named(name);
     made["held"] = false;
     for (const char* const field : {"kind", "type", "owners", "lease_left_ms", "listeners", "token",
-                                    "last_token", "waiting", "waiters"})
+                                    "last_token", "waiting", "reported_waiting", "waiters"})
         made[field] = nullptr;
     made["owners"] = json::array{};
     made["waiters"] = json::array{};

@@ -46,11 +46,11 @@ std::string failure_in_words(const boost::system::system_error& failure) {
     return reason_in_words(failure);
 }
 
-std::vector<node_state> inspect_all(node_list& of, const std::string& name,
-                                    bool strings_are_locks) {
+std::vector<node_state> inspect_all(node_list& of, const std::string& name, bool strings_are_locks,
+                                    holdfast::lock_details details) {
     std::list<std::future<std::optional<holdfast::lock_state>>> answers;
     for (node& each : of)
-        answers.push_back(each.home.async_inspect(name, holdfast::asio::use_future));
+        answers.push_back(each.home.async_inspect(name, details, holdfast::asio::use_future));
     std::vector<node_state> all;
     for (const node& each : of) {
         node_state state{.server = each.server, .strings_are_locks = strings_are_locks};
@@ -254,7 +254,8 @@ void print_quorum_table(const listing& all, std::size_t nodes) {
 
 int inspect_quorum(const look_options& given) {
     node_list all = connect_all(given, no_wait);
-    const std::vector<node_state> found = inspect_all(all, given.name);
+    const std::vector<node_state> found =
+        inspect_all(all, given.name, false, holdfast::lock_details::all);
     const int standing = standing_of(found);
     if (given.json) {
         boost::json::object told = named(given.name);

@@ -44,7 +44,8 @@ node_list connect_all(const look_options&, std::optional<holdfast::duration> out
 
 /// Asks all nodes at the same time, so that several unreachable nodes cost only one timeout.
 std::vector<node_state> inspect_all(node_list&, const std::string& name,
-                                    bool strings_are_locks = false);
+                                    bool strings_are_locks = false,
+                                    holdfast::lock_details = holdfast::lock_details::stored);
 
 inline std::size_t majority_of(std::size_t nodes) {
     return nodes / 2 + 1;

@@ -112,8 +112,8 @@ int unlock(const inheritance& inherited, arguments all) {
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         if (counter)
             return erase_counter(home, given, *counter, yes);
-        std::optional<lock_state> found =
-            answer_of_server([&] { return home.inspect(given.name); });
+        std::optional<lock_state> found = answer_of_server(
+            [&] { return home.inspect(given.name, holdfast::lock_details::stored); });
         if (found)
             found->name = given.name; // without the prefix of the URL
         const std::string objection =

@@ -62,8 +62,8 @@ int wait(const inheritance& inherited, arguments all) {
         return wait_quorum(given, most);
     return ask_server(inherited, given, [&](holdfast::client& home) -> int {
         const holdfast::time_point start = holdfast::boot_clock::now();
-        std::optional<holdfast::lock_state> found =
-            answer_of_server([&] { return home.inspect(given.name); });
+        std::optional<holdfast::lock_state> found = answer_of_server(
+            [&] { return home.inspect(given.name, holdfast::lock_details::stored); });
         // Do not wait for a key that is not a lock: nobody would release it.
         if (found && found->kind == holdfast::key_kind::other) {
             found->name = given.name; // without the prefix of the URL

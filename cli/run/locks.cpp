@@ -117,7 +117,8 @@ asio::awaitable<counter_state> state_of(holdfast::client& home, std::string name
 
 asio::awaitable<std::optional<holdfast::lock_state>> state_of(holdfast::client& home,
                                                               std::string name) {
-    co_return co_await abandonable(home.async_inspect(std::move(name), asio::use_awaitable));
+    co_return co_await abandonable(
+        home.async_inspect(std::move(name), holdfast::lock_details::stored, asio::use_awaitable));
 }
 
 std::int64_t slots_in(const counter_state& found) {

@@ -201,7 +201,7 @@ std::optional<holdfast::ticket> ticket_from(holdfast::client& home, holdfast::ba
     // The client sends its description (host, process) in the background. The reply to this
     // inspect() shows that the server has stored it, so that `holdfast inspect` tells who took the
     // lock.
-    (void)home.inspect(given.look.name);
+    (void)home.inspect(given.look.name, holdfast::lock_details::stored);
     return held->detach();
 }
 

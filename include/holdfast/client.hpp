@@ -144,7 +144,7 @@ public:
 
     /// Returns everything that the store reports about the lock with this name. The result is empty
     /// if the lock is free and no waiter is queued for it (see `lock_state::is_held`).
-    std::optional<lock_state> inspect(lock_name);
+    std::optional<lock_state> inspect(lock_name, lock_details = lock_details::all);
 
     /// Returns the state of the counter with this name: the free permits of a semaphore, the
     /// remaining count of a latch, or the rate of a limiter. Most counters are stored as a plain
@@ -301,9 +301,13 @@ public:
 
     template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
     auto async_inspect(lock_name name, Token&& token) {
+        return async_inspect(std::move(name), lock_details::all, std::forward<Token>(token));
+    }
+    template <asio::completion_token_for<void(error_code, std::optional<lock_state>)> Token>
+    auto async_inspect(lock_name name, lock_details details, Token&& token) {
         return asio::async_initiate<Token, void(error_code, std::optional<lock_state>)>(
-            [engine = engine_, name = std::move(name)](auto handler) mutable {
-                start_inspect(engine, std::move(name), std::move(handler));
+            [engine = engine_, name = std::move(name), details](auto handler) mutable {
+                start_inspect(engine, std::move(name), details, std::move(handler));
             },
             token);
     }
@@ -365,7 +369,7 @@ private:
     static void start_set_up(std::shared_ptr<sync::engine>,
                              asio::any_completion_handler<void(error_code, diagnosis)>);
     static void
-        start_inspect(std::shared_ptr<sync::engine>, lock_name,
+        start_inspect(std::shared_ptr<sync::engine>, lock_name, lock_details,
                       asio::any_completion_handler<void(error_code, std::optional<lock_state>)>);
     static void start_inspect(std::shared_ptr<sync::engine>, lock_name, counter_kind,
                               asio::any_completion_handler<void(error_code, counter_state)>);

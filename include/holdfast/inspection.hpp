@@ -57,8 +57,8 @@ struct lock_owner {
 /// A waiter for a lock. Either the waiter has an entry at the lock, for example in the queue of a
 /// fair lock, or the waiter's client lists it in its own description (`options::announce`).
 struct lock_waiter {
-    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If
-    /// `registered` is false, the text is only the UUID of the waiter's client.
+    /// Text that identifies the waiter at the store, in the form of `lock_owner::text`. If the
+    /// store did not list the waiter's entry, the text is only the uuid of the waiter's client.
     std::string text{};
     bool is_holdfast = false;            ///< true if the waiter is a holdfast client
     std::optional<client_info> client{}; ///< set if the waiter's client has described itself
@@ -124,17 +124,31 @@ struct lock_state {
     std::uint64_t last_token = 0;
     /// Waiters of the lock. First come the waiters that have an entry at the lock: the queue of a
     /// fair lock in its order, or the holdfast writers that wait for a read-write lock. If there
-    /// are very many such waiters, only the first are in the list. Then come the waiters that only
-    /// their clients report (`lock_waiter::registered` is false), with the oldest first. Redisson's
+    /// are very many such waiters, the list has only the first of them, and at most 100 others that
+    /// their clients report. Then come the waiters that only their clients report
+    /// (`lock_waiter::registered` is false): the oldest 100, with the oldest first. Redisson's
     /// waiters that only subscribe to the release are not in the list.
     std::vector<lock_waiter> waiters{};
     /// Number of waiters that have an entry at the lock. The waiters that only their clients report
     /// are not counted. Empty if the store does not report the number.
     std::optional<std::size_t> waiting{};
+    /// Number of waiters that only their clients report, also of those that are not in `waiters`.
+    std::size_t reported_waiting = 0;
     /// False if nobody holds the fair lock, but the store reserves it for the next waiter. Only one
     /// waiter can then acquire the lock: the first waiter in `waiters` whose time in the queue has
     /// not expired.
     bool is_held = true;
+};
+
+/// Data about a lock that `client::inspect()` reads.
+enum class lock_details : std::int32_t {
+    /// The data that the store has about the lock, and also the holds and waits that clients
+    /// report for it (`options::announce`). On Redis, the call reads the descriptions of all
+    /// clients that report something, at most 1,000.
+    all = 1,
+    /// Only the data that the store has about the lock, and who its owners are. On Redis, the
+    /// call sends one or two requests.
+    stored,
 };
 
 /// The locks that `client::list()` found, sorted by name.

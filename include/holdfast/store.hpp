@@ -413,9 +413,13 @@ public:
     /// one.
     virtual asio::awaitable<std::uint64_t> last_token(lock_name) { co_return 0; }
 
-    /// Returns everything that the store reports about the lock with this name. The result is empty
-    /// if the lock is free and no waiter is queued for it.
+    /// Returns what the store has about the lock with this name. The result is empty if the lock is
+    /// free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
+
+    /// Adds the holds and waits that clients report to the states of these locks. If the reports
+    /// cannot be read, the states stay as they are.
+    virtual asio::awaitable<void> add_reports(std::span<lock_state>) { co_return; }
 
     /// Lists the held locks whose names match a glob pattern: at most `limit`, in the order of
     /// their names. The rules of `client::list()` apply, but a negated class always begins with
@@ -525,7 +529,14 @@ struct reported_wait {
     time_point give_up_at; ///< timeout of the call; `time_point::max()`: it has none
 };
 
-/// Holds and waits of a client. Each list has the oldest entries, with the oldest first.
+/// Limits of the lists in `client_activity`.
+struct activity_limits {
+    std::size_t entries = 0;   ///< maximum number of holds, and of waits
+    std::size_t name_size = 0; ///< maximum size of a lock's name; longer names are left out
+};
+
+/// Holds and waits of a client, without permits and counters. Each list has the oldest entries,
+/// with the oldest first.
 struct client_activity {
     std::vector<reported_hold> holds{};
     std::vector<reported_wait> waits{};
@@ -563,7 +574,7 @@ struct store_context {
 
     /// Returns the holds and waits of this client that began at `began_by` or earlier, at most
     /// `limit` of each. Call the function on the executor.
-    std::function<client_activity(time_point began_by, std::size_t limit)> activity{};
+    std::function<client_activity(time_point began_by, activity_limits)> activity{};
 
     /// How long the store has to remember the outcome of a request that changes a counter.
     duration request_memory = std::chrono::seconds{60};

@@ -65,9 +65,14 @@ std::string pattern_at_store(const shared_engine& home, std::string pattern) {
     return without_wildcards(home->how().prefix) + with_negated_classes(std::move(pattern));
 }
 
-asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name) {
+asio::awaitable<std::optional<lock_state>> describe(shared_engine home, lock_name name,
+                                                    lock_details details) {
     const lock_name of_store = mapped(home, name);
-    co_return co_await home->operators_view().describe(of_store);
+    inspector& view = home->operators_view();
+    std::optional<lock_state> found = co_await view.describe(of_store);
+    if (found && details == lock_details::all)
+        co_await view.add_reports({&*found, 1});
+    co_return found;
 }
 
 asio::awaitable<counter_state> look_at(shared_engine home, lock_name name, counter_kind kind) {
@@ -123,8 +128,9 @@ asio::awaitable<bool> force(shared_engine home, lock_name name, std::string only
 
 } // namespace
 
-std::optional<lock_state> client::inspect(lock_name name) {
-    return front::wait_for_query(engine_, [home = engine_, name] { return describe(home, name); });
+std::optional<lock_state> client::inspect(lock_name name, lock_details details) {
+    return front::wait_for_query(
+        engine_, [home = engine_, name, details] { return describe(home, name, details); });
 }
 
 counter_state client::inspect(lock_name name, counter_kind kind) {
@@ -170,9 +176,9 @@ bool client::force_unlock(lock_name name, std::string only_from) {
 }
 
 void client::start_inspect(
-    shared_engine engine, lock_name name,
+    shared_engine engine, lock_name name, lock_details details,
     asio::any_completion_handler<void(error_code, std::optional<lock_state>)> handler) {
-    front::start(engine, describe(engine, std::move(name)), std::move(handler));
+    front::start(engine, describe(engine, std::move(name), details), std::move(handler));
 }
 
 void client::start_inspect(shared_engine engine, lock_name name, counter_kind kind,

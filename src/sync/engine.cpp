@@ -70,7 +70,7 @@ engine::engine(engine_environment around, options how)
         .revalidate = [this](const auto& which, bool urgent) { revalidate(which, urgent); },
         .holds_any = [this] { return renewal_.watched() > 0; },
         .activity = [this](time_point began_by,
-                           std::size_t limit) { return activity(began_by, limit); },
+                           activity_limits limits) { return activity(began_by, limits); },
         .request_memory = request_memory(how_),
         .at_work = [this] { return store_at_work(); },
         .post =
@@ -106,12 +106,12 @@ bool waits_for_lock(const acquisition& call) {
 
 } // namespace
 
-client_activity engine::activity(time_point began_by, std::size_t limit) const {
+client_activity engine::activity(time_point began_by, activity_limits limits) const {
     client_activity found;
     found.idle = calls_.empty() && renewal_.watched() == 0;
     std::vector<const held_lock*> holds;
     renewal_.for_each([&](const held_lock& held) {
-        if (held.granted_at <= began_by)
+        if (held.granted_at <= began_by && held.what.kind != lock_kind::permit)
             holds.push_back(&held);
     });
     std::vector<const acquisition*> waits;
@@ -120,13 +120,18 @@ client_activity engine::activity(time_point began_by, std::size_t limit) const {
             waits.push_back(&call);
     found.holds_total = holds.size();
     found.waits_total = waits.size();
-    keep_oldest(holds, limit, [](const held_lock* held) {
+    std::erase_if(holds, [&](const held_lock* held) {
+        return held->what.name.text.size() > limits.name_size;
+    });
+    std::erase_if(waits,
+                  [&](const acquisition* call) { return call->name().size() > limits.name_size; });
+    keep_oldest(holds, limits.entries, [](const held_lock* held) {
         return std::pair{held->granted_at, held->what.owner.number};
     });
     std::stable_sort(waits.begin(), waits.end(), [](const acquisition* a, const acquisition* b) {
         return a->started_at < b->started_at;
     });
-    waits.resize(std::min(limit, waits.size()));
+    waits.resize(std::min(limits.entries, waits.size()));
     for (const held_lock* const held : holds)
         found.holds.push_back({.name = held->what.name.text,
                                .kind = held->what.kind,

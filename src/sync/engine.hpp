@@ -377,7 +377,7 @@ public:
     leftovers left() const;
     /// Returns the holds and the waiting calls that began at `began_by` or earlier. See
     /// `store_context::activity`.
-    client_activity activity(time_point began_by, std::size_t limit) const;
+    client_activity activity(time_point began_by, activity_limits) const;
 
 private:
     time_point users_time() const noexcept;

@@ -24,8 +24,8 @@ inline std::set<std::string> fields_of(const boost::json::value& told) {
 
 /// Fields that `holdfast inspect --help` states.
 inline const std::set<std::string> fields_of_lock{
-    "name",      "held",  "kind",       "type",    "owners", "lease_left_ms",
-    "listeners", "token", "last_token", "waiting", "waiters"};
+    "name",      "held",  "kind",       "type",    "owners",           "lease_left_ms",
+    "listeners", "token", "last_token", "waiting", "reported_waiting", "waiters"};
 
 inline void json_has_one_shape(const std::string& url, const std::string& name) {
     const auto told = [&](std::vector<std::string> verb) {

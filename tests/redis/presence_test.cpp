@@ -22,12 +22,17 @@ class ListOfActivity : public on_scripted_node {
 protected:
     ListOfActivity() {
         context_.lease_time = 30s;
-        context_.activity = [this](time_point began_by, std::size_t) {
+        context_.activity = [this](time_point began_by, activity_limits limits) {
             client_activity old = now_;
             std::erase_if(old.holds, [&](const auto& each) { return each.since > began_by; });
             std::erase_if(old.waits, [&](const auto& each) { return each.since > began_by; });
             old.holds_total = old.holds.size();
             old.waits_total = old.waits.size();
+            const auto has_long_name = [&](const auto& each) {
+                return each.name.size() > limits.name_size;
+            };
+            std::erase_if(old.holds, has_long_name);
+            std::erase_if(old.waits, has_long_name);
             return old;
         };
         node_.decide = [](const scripted_node::request&) {
@@ -108,7 +113,39 @@ TEST_F(ListOfActivity, AClientThatOnlyWaitsWritesItsKeyAgainBeforeItExpires) {
     ASSERT_EQ(writes(), 1u);
     EXPECT_EQ(last_words().front(), "60000");
     clock_.run_for(60s);
-    EXPECT_EQ(writes(), 4u);
+    EXPECT_EQ(writes(), 7u);
+}
+
+TEST_F(ListOfActivity, AClientWithWaitsWritesItsKeyAgainEveryTenSeconds) {
+    now_.idle = false;
+    begin_hold();
+    clock_.run_for(2s);
+    presence_->follow();
+    clock_.run_for(60s);
+    const std::size_t with_hold = writes();
+    EXPECT_EQ(with_hold, 3u) << "every 20 s";
+    now_.waits.push_back({"L", lock_kind::plain, clock_.now(), time_point::max()});
+    clock_.run_for(61s);
+    EXPECT_EQ(writes(), with_hold + 7u);
+}
+
+TEST_F(ListOfActivity, AWriteThatTheServerExecutesLateIsRepeatedOnce) {
+    const auto answer_after = [this](duration takes) {
+        node_.decide = [takes](const scripted_node::request&) {
+            reply done;
+            done.type = reply::kind::status;
+            return std::optional{scripted_node::outcome{.answer = done, .takes = takes}};
+        };
+    };
+    answer_after(2800ms);
+    begin_hold();
+    presence_->follow();
+    clock_.run_for(2s);
+    ASSERT_EQ(writes(), 1u);
+    answer_after(400ms);
+    clock_.run_for(10s);
+    ASSERT_EQ(writes(), 2u) << "the second write is late too, and is not repeated";
+    EXPECT_EQ(last_words().at(15), "4000") << "age of the hold";
 }
 
 TEST_F(ListOfActivity, AFailedWriteIsRepeatedASecondLater) {
@@ -158,11 +195,22 @@ TEST_F(ListOfActivity, LocksWithLongNamesAreLeftOut) {
     EXPECT_THAT(last_words(), Not(Contains(now_.waits[0].name)));
 }
 
+TEST_F(ListOfActivity, NamesThatAreLongInTotalShortenTheList) {
+    now_.idle = false;
+    for (int i = 0; i < 100; ++i)
+        now_.holds.push_back({std::string(500, 'a'), lock_kind::plain, 1, clock_.now(), true});
+    presence_->follow();
+    clock_.run_for(1s);
+    ASSERT_EQ(writes(), 1u);
+    EXPECT_EQ(std::ranges::count(last_words(), std::string(500, 'a')), 20);
+    EXPECT_THAT(last_words(), Contains("100")) << "the number of all holds";
+}
+
 TEST_F(ListOfActivity, HasAtMostTheHundredOldestOfEach) {
     presence_->stop();
     std::size_t limit = 0;
-    context_.activity = [&](time_point, std::size_t at_most) {
-        limit = at_most;
+    context_.activity = [&](time_point, activity_limits limits) {
+        limit = limits.entries;
         return now_;
     };
     presence_ = std::make_shared<presence_refresh>(node_, context_);
@@ -230,6 +278,43 @@ TEST(AddedActivity, DoesNotListAWaiterInTheQueueTwice) {
     EXPECT_TRUE(locks[0].waiters[0].registered);
     EXPECT_EQ(locks[0].waiters[0].waiting_for, 4s);
     EXPECT_FALSE(locks[0].waiters[1].registered);
+}
+
+TEST(AddedActivity, CountsAReportedWaiterOnceIfTheServerDoesNotListTheWholeQueue) {
+    std::vector<lock_state> locks{lock_of("someone:1")};
+    locks[0].waiting = 4;
+    locks[0].waiters.push_back({.text = uuid + ":3", .is_holdfast = true});
+    add_activity(locks, {{.uuid = uuid,
+                          .waits = {{"L", "fair", 0ms, 6s, {}},
+                                    {"L", "fair", 0ms, 5s, {}},
+                                    {"L", "plain", 0ms, 7s, {}},
+                                    {"L", "fair", 0ms, 4s, {}}}},
+                         {.uuid = "other",
+                          .waits = {{"L", "write", 0ms, 3s, {}}, {"L", "fair", 0ms, 2s, {}}}}});
+    ASSERT_THAT(locks[0].waiters, SizeIs(6));
+    EXPECT_TRUE(locks[0].waiters[3].registered) << "it may be one of the four in the queue";
+    EXPECT_EQ(locks[0].waiters[3].waiting_for, 3s);
+    EXPECT_FALSE(locks[0].waiters[4].registered);
+    EXPECT_EQ(locks[0].waiters[4].kind, "plain");
+    EXPECT_EQ(locks[0].reported_waiting, 2u);
+}
+
+TEST(AddedActivity, OfManyClientsAtOneLockListsTheOldestHundredWaitersAndCountsAll) {
+    constexpr std::size_t clients_count = 1000, waits_count = 100;
+    std::vector<lock_state> locks{lock_of(uuid + ":7")};
+    std::vector<seen_client> clients(clients_count);
+    for (std::size_t i = 0; i < clients_count; ++i) {
+        clients[i].uuid = std::to_string(i);
+        clients[i].waits.assign(waits_count, {"L", "fair", 0ms, duration{i}, {}});
+        clients[i].holds.assign(waits_count, {"L", "plain", "7", 1'000ms, 5s});
+        locks[0].owners.push_back({.text = clients[i].uuid + ":7"});
+    }
+    add_activity(locks, clients);
+    ASSERT_THAT(locks[0].waiters, SizeIs(100));
+    EXPECT_EQ(locks[0].reported_waiting, clients_count * waits_count);
+    EXPECT_EQ(locks[0].waiters.front().text, "999");
+    EXPECT_EQ(locks[0].waiters.back().text, "999");
+    EXPECT_EQ(locks[0].owners.back().held_for, 5s);
 }
 
 TEST(AddedActivity, AddsNothingToAValueThatIsNoLock) {

@@ -2,6 +2,7 @@
 #include "store/redis/client_info.hpp"
 
 #include "net/failure.hpp"
+#include "redis/client/error_replies.hpp"
 #include "runtime/background.hpp"
 #include "store/redis/names.hpp"
 #include "store/redis/replies.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace holdfast::redis {
@@ -28,18 +30,25 @@ constexpr std::string_view mark = "8fd5";
 /// Key of the index, a sorted set that lists the clients with holds or waits.
 constexpr std::string_view index_key = "holdfast_clients";
 
-/// Two limits: maximum number of clients whose reports are read, and maximum number of clients in
-/// one request.
-constexpr std::size_t clients_max = 1000, clients_at_once = 50;
+/// Maximum number of clients whose reports are read, and maximum number of clients in one request.
+/// The script read_clients returns fewer clients if they list much.
+constexpr std::size_t clients_max = 1000, clients_at_once = 250;
 
 /// Limits of a client's key: maximum number of holds in its list, maximum number of waits, and
 /// maximum size of a lock name. These limits keep the key small. The script read_clients has the
 /// same limits.
 constexpr std::size_t entries_max = 100, name_size_max = 512;
 
-/// Least age of a hold or wait that the client's key lists. Also the time between two checks
-/// whether the list has changed.
+/// Maximum size of all names in the list of holds, and of all names in the list of waits.
+constexpr std::size_t names_size_max = 10'000;
+
+/// Age from which the key lists a hold or a wait, and the time between two checks for changes.
 constexpr duration listed_age = std::chrono::seconds{1}, look_period = std::chrono::seconds{1};
+
+/// Time after which a client with waits writes its key again, and time after a write for which
+/// readers show the waits. So the waits of a dead client, or waits that the server has lost, are
+/// shown wrongly only for a short time.
+constexpr duration waits_period = std::chrono::seconds{10}, waits_valid = 3 * waits_period;
 
 std::string_view word_for(lock_kind kind) {
     switch (kind) {
@@ -82,7 +91,7 @@ std::optional<seen_client> client_in(const reply& said) {
     const std::vector<reply>& words = items(said);
     if (words.empty())
         return std::nullopt;
-    if (words.size() != 7)
+    if (words.size() != 8)
         throw_unexpected_answer();
     seen_client seen;
     seen.info = {text(words[0]), integer(words[1]), text(words[2]), text(words[3]),
@@ -95,12 +104,15 @@ std::optional<seen_client> client_in(const reply& said) {
     for (std::size_t i = 0; i < waits.size(); i += words_per_entry)
         seen.waits.push_back({text(waits[i]), text(waits[i + 1]), entry_time(waits[i + 2]),
                               entry_time(waits[i + 3]), entry_time(waits[i + 4])});
+    seen.complete = integer(words[7]) == 1;
     return seen;
 }
 
-void check_announced(const reply& said) {
-    if (said.type != reply::kind::status && said.type != reply::kind::integer)
-        throw_unexpected_answer();
+/// Returns the error text if the reply to a write says that the index could not be written.
+std::string index_refusal_in(const reply& said) {
+    if (said.type == reply::kind::status || said.type == reply::kind::integer)
+        return {};
+    return text(said);
 }
 
 } // namespace
@@ -139,24 +151,27 @@ void add_entries(std::vector<argument>& to, const client_report& from) {
     }
 }
 
-/// Writes the client's entry in the index of a cluster. Ignores an error, because only operators
-/// need the index, and the next write repeats the attempt.
-asio::awaitable<void> write_index(node& server, const client_report& report, duration kept) {
+/// Writes the client's entry in the index of a cluster. Returns the error text if the user has no
+/// right to do so. Ignores another error, because only operators need the index, and the next write
+/// repeats the attempt.
+asio::awaitable<std::string> write_index(node& server, const client_report& report, duration kept) {
     const std::string_view keys[] = {index_key};
     const std::int64_t ms = lists_any(report.activity) ? kept.count() : 0;
     const argument arguments[] = {std::string_view{report.name_in_index}, ms};
     try {
         const reply answer = co_await server.call(scripts::index_client, keys, arguments);
-        checked(server, answer, check_announced);
-    } catch (const boost::system::system_error&) {
-        co_return;
+        co_return checked(server, answer, index_refusal_in);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() == store_errc::no_permission)
+            co_return net::story_of(why);
     }
+    co_return std::string{};
 }
 
 } // namespace
 
-asio::awaitable<void> announce_client(node& server, std::string key, client_report report,
-                                      duration kept) {
+asio::awaitable<std::string> announce_client(node& server, std::string key, client_report report,
+                                             duration kept) {
     const bool writes_index = !report.name_in_index.empty();
     // In a cluster, the index and the client's key are in different slots.
     const bool in_one = writes_index && !server.is_sharded();
@@ -171,29 +186,48 @@ asio::awaitable<void> announce_client(node& server, std::string key, client_repo
                                     report.name_in_index,
                                     static_cast<std::int64_t>(report.activity.holds_total),
                                     static_cast<std::int64_t>(report.activity.waits_total),
+                                    waits_valid.count(),
                                     static_cast<std::int64_t>(report.activity.holds.size())};
     add_entries(arguments, report);
     const reply answer = co_await server.call(scripts::announce_client, keys, arguments);
-    checked(server, answer, check_announced);
+    std::string refusal = checked(server, answer, index_refusal_in);
     if (writes_index && !in_one)
-        co_await write_index(server, report, kept);
+        refusal = co_await write_index(server, report, kept);
+    co_return refusal;
 }
 
 namespace {
 
-/// Reads the reports of clients whose keys are all in one slot.
+/// Content of the reply of read_clients: descriptions without holds and waits, or with
+/// those of one lock, or with all if the name is empty.
+struct wanted_entries {
+    bool any = false;
+    std::string_view name{};
+};
+
+/// Reads the reports of clients whose keys are all in one slot. Adds the number of requests to
+/// `requests`.
 asio::awaitable<std::vector<std::optional<seen_client>>>
-read_some(node& server, const std::vector<std::string>& clients, bool with_entries) {
-    const std::vector<std::string_view> keys{clients.begin(), clients.end()};
-    const argument arguments[] = {std::int64_t{with_entries}};
-    const reply answer = co_await server.call(scripts::read_clients, keys, arguments);
-    const auto read = [&clients](const reply& said) {
-        std::vector<std::optional<seen_client>> seen;
-        for (const reply& each : items(said, clients.size()))
-            seen.push_back(client_in(each));
-        return seen;
-    };
-    co_return checked(server, answer, read);
+read_some(node& server, const std::vector<std::string>& clients, wanted_entries wanted,
+          std::size_t& requests) {
+    std::vector<std::optional<seen_client>> seen;
+    const argument arguments[] = {std::int64_t{wanted.any}, wanted.name};
+    for (std::span<const std::string> rest{clients}; !rest.empty();) {
+        const auto some = rest.first(std::min(rest.size(), clients_at_once));
+        const std::vector<std::string_view> keys{some.begin(), some.end()};
+        ++requests;
+        const reply answer = co_await server.call(scripts::read_clients, keys, arguments);
+        const auto read = [&](const reply& said) {
+            const std::vector<reply>& told = items(said);
+            if (told.empty() || told.size() > some.size())
+                throw_unexpected_answer();
+            for (const reply& each : told)
+                seen.push_back(client_in(each));
+            return told.size();
+        };
+        rest = rest.subspan(checked(server, answer, read));
+    }
+    co_return seen;
 }
 
 } // namespace
@@ -202,10 +236,11 @@ asio::awaitable<std::vector<std::optional<client_info>>>
 read_clients(node& server, std::vector<std::string> clients) {
     std::map<std::string, std::optional<client_info>> known;
     const std::vector<std::vector<std::string>> groups = by_slot(server, clients);
+    std::size_t requests = 0;
     for (const std::vector<std::string>& some : groups) {
         std::vector<std::optional<seen_client>> seen(some.size());
         try {
-            seen = co_await read_some(server, some, false);
+            seen = co_await read_some(server, some, {}, requests);
         } catch (const boost::system::system_error& why) {
             if (groups.size() == 1 || why.code() != errc::unreachable)
                 throw; // else show the clients of the other servers
@@ -238,30 +273,16 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
     co_return checked(server, answer, read);
 }
 
-/// Divides the keys into groups, one for each request.
-std::vector<std::vector<std::string>> requests_for(const node& server,
-                                                   std::vector<std::string> keys) {
-    std::vector<std::vector<std::string>> all;
-    for (std::vector<std::string>& some : by_slot(server, std::move(keys)))
-        for (std::size_t i = 0; i < some.size(); i += clients_at_once) {
-            const std::size_t end = std::min(some.size(), i + clients_at_once);
-            all.emplace_back(some.begin() + static_cast<std::ptrdiff_t>(i),
-                             some.begin() + static_cast<std::ptrdiff_t>(end));
-        }
-    return all;
-}
-
 } // namespace
 
-asio::awaitable<active_clients> read_active_clients(node& server) {
+asio::awaitable<active_clients> read_active_clients(node& server, std::string_view name) {
     active_clients found{.requests = 1};
     std::vector<std::string> keys = co_await keys_in_index(server);
     found.complete = keys.size() < clients_max;
-    for (const std::vector<std::string>& some : requests_for(server, std::move(keys))) {
+    for (const std::vector<std::string>& some : by_slot(server, std::move(keys))) {
         std::vector<std::optional<seen_client>> seen;
         try {
-            ++found.requests;
-            seen = co_await read_some(server, some, true);
+            seen = co_await read_some(server, some, {true, name}, found.requests);
         } catch (const boost::system::system_error& why) {
             if (!server.is_sharded() || why.code() != errc::unreachable)
                 throw; // else show the clients of the other servers
@@ -269,7 +290,8 @@ asio::awaitable<active_clients> read_active_clients(node& server) {
         }
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (!seen[i])
-                continue; // the key has expired
+                continue; // the key has expired, or has nothing about the lock
+            found.complete = found.complete && seen[i]->complete;
             seen[i]->uuid = some[i].substr(key_prefix.size());
             found.clients.push_back(std::move(*seen[i]));
         }
@@ -288,9 +310,33 @@ constexpr int writes_while_kept = 3;
 /// After this number of failed writes, the client stops writing its key. The key then expires.
 constexpr int failures_max = 10;
 
+/// Time after which a reply to a write is late. The write contains the ages of the holds and waits,
+/// and the server subtracts them from its time. So a delay of the request makes the entries
+/// younger.
+constexpr duration late_after{300};
+
 /// Longest time for which end() waits until the server has deleted the client's key. If the server
 /// does not reply in time, the key expires later.
 constexpr duration farewell_timeout{500};
+
+/// Alarm of a coroutine, and a pointer to it for other functions. The pointer is null when the
+/// coroutine has ended, also when the executor has destroyed the coroutine.
+class shared_alarm {
+public:
+    shared_alarm(clock& time, alarm*& pointer)
+        : alarm_{time.make_alarm()}
+        , pointer_{pointer} {
+        pointer_ = alarm_.get();
+    }
+    shared_alarm(const shared_alarm&) = delete;
+    ~shared_alarm() { pointer_ = nullptr; }
+
+    alarm* operator->() const { return alarm_.get(); }
+
+private:
+    const std::unique_ptr<alarm> alarm_;
+    alarm*& pointer_;
+};
 
 } // namespace
 
@@ -326,23 +372,35 @@ void presence_refresh::follow() {
 
 asio::awaitable<void> presence_refresh::follow_changes(std::shared_ptr<presence_refresh> self) {
     if (self->server_) {
-        const std::unique_ptr<alarm> next_look = self->context_.time.make_alarm();
-        self->next_look_ = next_look.get();
+        const shared_alarm next_look{self->context_.time, self->next_look_};
         do
             co_await next_look->wait_until(self->context_.time.now() + look_period);
         while (self->server_ && self->write_changes());
-        self->next_look_ = nullptr;
     }
     self->following_ = false;
 }
 
-/// Returns the holds and waits that the client's key lists. These are the holds and waits that are
-/// old enough and have no long name. Long names would make the key too large.
+namespace {
+
+/// Removes the last entries if the names in the list are too long in total.
+template <typename Entry>
+void keep_short(std::vector<Entry>& entries) {
+    std::size_t size = 0;
+    const auto is_behind = [&size](const Entry& each) {
+        size += each.name.size();
+        return size > names_size_max;
+    };
+    entries.erase(std::find_if(entries.begin(), entries.end(), is_behind), entries.end());
+}
+
+} // namespace
+
+/// Returns the holds and waits that the client's key lists: those that are old enough and have no
+/// long name. Long names would make the key too large.
 client_activity presence_refresh::listed(time_point now) const {
-    client_activity found = context_.activity(now - listed_age, entries_max);
-    const auto has_long_name = [](const auto& each) { return each.name.size() > name_size_max; };
-    std::erase_if(found.holds, has_long_name);
-    std::erase_if(found.waits, has_long_name);
+    client_activity found = context_.activity(now - listed_age, {entries_max, name_size_max});
+    keep_short(found.holds);
+    keep_short(found.waits);
     return found;
 }
 
@@ -353,12 +411,14 @@ bool presence_refresh::write_changes() {
         return false;
     const time_point now = context_.time.now();
     const client_activity current = listed(now);
-    const bool is_due = lists_any(current) && now.time_since_epoch().count() >= due_at_;
+    const bool is_due = (lists_any(current) && now.time_since_epoch().count() >= due_at_) ||
+                        (!current.waits.empty() && now >= waits_due_at_);
     const bool failed = failures_ > 0 && failures_ < failures_max;
-    if (is_due || failed || !is_same(current, written_)) {
+    const bool was_late = std::exchange(was_late_, false);
+    if (is_due || failed || was_late || !is_same(current, written_)) {
         kept_ = std::max(kept_min.count(), kept_.load());
         due_at_ = now.time_since_epoch().count() + kept_ / writes_while_kept;
-        start_writing(duration{kept_});
+        start_writing(duration{kept_}, was_late ? attempt_number::repeated : attempt_number::first);
     }
     return !current.idle || lists_any(current);
 }
@@ -369,8 +429,9 @@ client_report presence_refresh::make_report(duration kept) {
     if (kept > duration::zero() && context_.activity)
         made.activity = listed(made.now);
     written_ = made.activity;
+    waits_due_at_ = made.now + waits_period;
     const bool lists = lists_any(made.activity);
-    if (is_indexed_ || lists)
+    if (!index_denied_ && (is_indexed_ || lists))
         made.name_in_index = key_.substr(key_prefix.size());
     return made;
 }
@@ -392,19 +453,24 @@ void presence_refresh::refresh(duration lease, time_point now) {
     start_writing(duration{kept});
 }
 
-void presence_refresh::start_writing(duration kept) {
-    runtime::run_in_background(context_, write(shared_from_this(), kept));
+void presence_refresh::start_writing(duration kept, attempt_number which) {
+    runtime::run_in_background(context_, write(shared_from_this(), kept, which));
 }
 
-asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self,
-                                              duration kept) {
+asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> self, duration kept,
+                                              attempt_number which) {
     try {
         if (self->server_) {
             client_report report = self->make_report(kept);
             const bool lists = lists_any(report.activity);
             self->is_indexed_ |= lists;
-            co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+            const time_point began = report.now;
+            const std::string refusal =
+                co_await announce_client(*self->server_, self->key_, std::move(report), kept);
+            self->note_index(refusal);
             self->is_indexed_ = lists;
+            self->was_late_ = lists && which == attempt_number::first &&
+                              self->context_.time.now() - began > late_after;
             self->failures_ = 0;
         }
     } catch (const boost::system::system_error& why) {
@@ -422,9 +488,23 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;
-    constexpr std::string_view text =
+    tell_impaired(
         "this client may not write who it is: whoever asks who holds its locks learns a number (to "
-        "be granted: +set +del ~holdfast_client:*; or options::announce = false)";
+        "be granted: +set +del ~holdfast_client:*; or options::announce = false)");
+}
+
+/// Reports once to the user's observer if the user has no permission to write the index.
+void presence_refresh::note_index(std::string_view refusal) {
+    if (classify(refusal) != store_errc::no_permission || !server_ ||
+        std::exchange(index_denied_, true))
+        return;
+    tell_impaired("this client may not write its name into the list of clients that hold or wait "
+                  "for locks, so holdfast top does not show its holds and waits (to be granted: "
+                  "+time +zadd +zrem +zremrangebyscore +pttl +pexpire ~holdfast_clients; or "
+                  "options::announce = false)");
+}
+
+void presence_refresh::tell_impaired(std::string_view text) {
     if (context_.tell)
         context_.tell({.kind = event_kind::impaired,
                        .cause = event_cause::failed,
@@ -439,13 +519,11 @@ asio::awaitable<void> presence_refresh::end() {
     if (kept_ == 0 || denied_)
         co_return;
     ending_ = true;
-    const std::unique_ptr<alarm> ended = context_.time.make_alarm();
-    ended_ = ended.get();
+    const shared_alarm ended{context_.time, ended_};
     kept_ = due_at_ =
         std::numeric_limits<duration::rep>::max(); // no later call of refresh() writes
     start_writing(duration::zero()); // this write comes last, because all writes use one connection
     co_await ended->wait_until(context_.time.now() + farewell_timeout);
-    ended_ = nullptr;
 }
 
 } // namespace holdfast::redis

@@ -35,9 +35,10 @@ struct client_report {
 };
 
 /// Writes the client's description under `key`, with the TTL `kept`. If `kept` is zero, deletes the
-/// key instead. If `name_in_index` is set, also changes the index. The client is in the index if
-/// the report lists a hold or a wait. Otherwise it is removed from the index.
-asio::awaitable<void> announce_client(node&, std::string key, client_report, duration kept);
+/// key instead. If `name_in_index` is set, adds the client to the index when the report lists a
+/// hold or a wait, and otherwise removes the client from the index. Returns the error text if the
+/// index could not be written, otherwise an empty text.
+asio::awaitable<std::string> announce_client(node&, std::string key, client_report, duration kept);
 
 /// A hold that a client has reported.
 struct seen_hold {
@@ -58,6 +59,7 @@ struct seen_client {
     client_info info{};
     std::vector<seen_hold> holds{};
     std::vector<seen_wait> waits{};
+    bool complete = true; ///< false: the client has more holds or waits than it lists
 };
 
 /// Reads the descriptions of clients. The result has one entry for each key, in the same order. An
@@ -69,12 +71,15 @@ asio::awaitable<std::vector<std::optional<client_info>>> read_clients(node&,
 /// Reports of all clients that have holds or waiting calls.
 struct active_clients {
     std::vector<seen_client> clients{};
-    bool complete = true; ///< false: there were too many clients, or a server could not be asked
+    /// False: there were too many clients, a client does not list all its holds and waits, or a
+    /// server could not be asked.
+    bool complete = true;
     std::size_t requests = 0; ///< number of requests that were sent
 };
 
-/// Reads the reports of all clients in the index.
-asio::awaitable<active_clients> read_active_clients(node&);
+/// Reads the reports of all clients in the index. If `name` is not empty, returns only the holds
+/// and waits of the lock with this name, and only clients that list this name.
+asio::awaitable<active_clients> read_active_clients(node&, std::string_view name = {});
 
 /// Writes a description of this client to the server, while the client holds locks there.
 ///
@@ -84,8 +89,8 @@ asio::awaitable<active_clients> read_active_clients(node&);
 ///
 /// A loop runs while the client has a hold or a waiting call. Once a second, it writes the key
 /// again if the list of holds and waits has changed. The list has only holds and waits that are
-/// older than a second, so shorter ones cause no write. A client without holds and waits has no
-/// loop, and its key expires.
+/// older than a second, so shorter ones cause no write. A client with waits in the list also writes
+/// the key again every 10 s. A client without holds and waits has no loop, and its key expires.
 class presence_refresh : public std::enable_shared_from_this<presence_refresh> {
 public:
     /// The argument `server`, and all objects that `context` refers to, must live until stop() is
@@ -107,13 +112,19 @@ public:
     void stop() noexcept;
 
 private:
-    static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept);
+    /// Which write it is. The loop repeats a first write that the server executed late.
+    enum class attempt_number { first, repeated };
+
+    static asio::awaitable<void> write(std::shared_ptr<presence_refresh>, duration kept,
+                                       attempt_number);
     static asio::awaitable<void> follow_changes(std::shared_ptr<presence_refresh>);
     bool write_changes();
     client_activity listed(time_point now) const;
     client_report make_report(duration kept);
-    void start_writing(duration kept);
+    void start_writing(duration kept, attempt_number = attempt_number::first);
     void note(const boost::system::system_error&);
+    void note_index(std::string_view refusal);
+    void tell_impaired(std::string_view text);
 
     node* server_;
     const store_context context_;
@@ -126,7 +137,10 @@ private:
     std::atomic<bool> following_ = false;
     std::atomic<bool> denied_ = false;
     bool ending_ = false;       ///< end() was called
+    bool index_denied_ = false; ///< the user has no right to write the index
     bool is_indexed_ = false;   ///< true: the index may have an entry of this client
+    time_point waits_due_at_{}; ///< when a client with waits writes its key again
+    bool was_late_ = false;     ///< the times in the last write are wrong by its delay
     int failures_ = 0;          ///< number of writes that failed since the last success
     client_activity written_{}; ///< holds and waits in the last write
 };

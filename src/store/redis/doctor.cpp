@@ -931,11 +931,29 @@ private:
             co_return;
         const std::string key = client_key(context_.client) + ":doctor";
         try {
-            const client_report report{.info = remote::client_info_of(context_)};
-            co_await announce_client(server_, key, report, trial_.lease_time);
+            client_report report{.info = remote::client_info_of(context_),
+                                 .now = context_.time.now(),
+                                 .name_in_index =
+                                     to_string(owner_id{context_.client, 0}) + "doctor"};
+            report.activity.holds.push_back({.name = trial_.name.text,
+                                             .kind = trial_.kind,
+                                             .number = 0,
+                                             .since = report.now,
+                                             .renewed = false});
+            report.activity.holds_total = 1;
+            const std::string refusal =
+                co_await announce_client(server_, key, report, trial_.lease_time);
+            report.activity = {};
             co_await announce_client(server_, key, report, duration::zero());
             add(severity::fine, "identity",
                 "Clients can store a description of themselves, which shows who holds a lock.");
+            if (!refusal.empty())
+                add(severity::note, "identity",
+                    "Clients cannot write their names into the list of clients that hold or wait "
+                    "for locks, so holdfast top does not show their locks: " +
+                        refusal,
+                    "ACL SETUSER USERNAME +time +zadd +zrem +zremrangebyscore +zrevrangebyscore "
+                    "+pttl +pexpire ~holdfast_clients");
         } catch (const boost::system::system_error& why) {
             add(severity::note, "identity",
                 "Clients cannot store a description of themselves, so nobody can see which client "

@@ -18,6 +18,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace holdfast::redis {
@@ -296,15 +298,25 @@ read_what_may_be_read(node& server, std::vector<std::string> keys) {
     co_return std::vector<std::optional<client_info>>(keys.size());
 }
 
-asio::awaitable<void> add_clients(node& server, std::vector<lock_state>& locks) {
-    const std::vector<std::string> keys = clients_of(locks);
-    if (keys.empty())
-        co_return;
-    const auto infos = co_await read_what_may_be_read(server, keys);
-    for_each_of_ours(locks, [&](auto& one, const std::string& key) {
-        const auto at = std::ranges::lower_bound(keys, key);
-        one.client = infos[static_cast<std::size_t>(at - keys.begin())];
-    });
+/// Descriptions of clients, by the keys of the clients.
+using known_clients = std::map<std::string, std::optional<client_info>>;
+
+/// Describes the holders and waiters of the locks. Reads the clients that are not in `known`.
+/// Returns the number of requests.
+asio::awaitable<std::size_t> add_clients(node& server, std::vector<lock_state>& locks,
+                                         known_clients& known) {
+    std::vector<std::string> unknown = clients_of(locks);
+    std::erase_if(unknown, [&](const std::string& key) { return known.contains(key); });
+    std::size_t requests = 0;
+    if (!unknown.empty()) {
+        requests = by_slot(server, unknown).size();
+        std::vector<std::optional<client_info>> infos =
+            co_await read_what_may_be_read(server, unknown);
+        for (std::size_t i = 0; i < unknown.size(); ++i)
+            known[unknown[i]] = std::move(infos[i]);
+    }
+    for_each_of_ours(locks, [&](auto& one, const std::string& key) { one.client = known[key]; });
+    co_return requests;
 }
 
 std::vector<lock_state> states_in(const std::vector<std::string>& names, const reply& said) {
@@ -371,10 +383,9 @@ asio::awaitable<std::vector<lock_state>> describe_some(node& server,
     co_return checked(server, answer, read);
 }
 
-} // namespace
-
-asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
-                                                        std::vector<std::string> names) {
+/// Describes locks as describe_locks() does, but without their clients.
+asio::awaitable<std::vector<lock_state>> describe_keys(node& server,
+                                                       std::vector<std::string> names) {
     std::vector<lock_state> found;
     std::vector<std::vector<std::string>> groups = by_slot(server, std::move(names));
     for (std::vector<std::string>& some : groups) {
@@ -382,7 +393,16 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
         std::ranges::move(described, std::back_inserter(found));
     }
     std::ranges::stable_sort(found, {}, &lock_state::name);
-    co_await add_clients(server, found);
+    co_return found;
+}
+
+} // namespace
+
+asio::awaitable<std::vector<lock_state>> describe_locks(node& server,
+                                                        std::vector<std::string> names) {
+    std::vector<lock_state> found = co_await describe_keys(server, std::move(names));
+    known_clients none;
+    co_await add_clients(server, found, none);
     co_return found;
 }
 
@@ -549,83 +569,137 @@ asio::awaitable<attempt> lock_inspector::force_by(server_deadline deadline, cons
 
 namespace {
 
-/// Returns whether the lock's owner is the hold that the client reported.
-bool is_owner(const lock_owner& owner, const seen_client& client, const seen_hold& hold) {
-    const std::string text = client.uuid + ":" + hold.number;
-    return owner.text == text || owner.text == text + std::string{write_mark};
-}
-
-/// Returns the entry of the lock's queue that belongs to a reported wait, or null. A report does
-/// not say which owner waits. So the client's oldest wait gets the client's first entry in the
-/// queue.
-lock_waiter* registered_waiter(lock_state& lock, const seen_client& client, const seen_wait& wait) {
-    if (wait.kind != "fair" && wait.kind != "write")
-        return nullptr;
-    for (lock_waiter& each : lock.waiters)
-        if (each.registered && !each.waiting_since && each.text.starts_with(client.uuid + ":"))
-            return &each;
-    return nullptr;
-}
-
-void add_hold(lock_state& lock, const seen_client& client, const seen_hold& hold) {
-    for (lock_owner& owner : lock.owners) {
-        if (!is_owner(owner, client, hold))
-            continue;
-        owner.held_since = hold.since;
-        owner.held_for = hold.age;
+/// Lock to which the holds and waits that clients report are added. The lock's owners and waiters
+/// must not be changed elsewhere before list_reported() has been called.
+class reported_lock {
+public:
+    explicit reported_lock(lock_state& lock)
+        : lock_{lock} {
+        for (lock_owner& each : lock.owners)
+            owners_.emplace(without_write_mark(each.text), &each);
+        for (lock_waiter& each : lock.waiters)
+            if (const std::size_t colon = each.text.find(':'); colon != each.text.npos)
+                places_.emplace(std::string_view{each.text}.substr(0, colon), &each);
     }
-}
 
-void add_wait(lock_state& lock, const seen_client& client, const seen_wait& wait) {
-    lock_waiter* waiter = registered_waiter(lock, client, wait);
-    if (!waiter)
-        waiter = &lock.waiters.emplace_back(lock_waiter{
-            .text = client.uuid, .is_holdfast = true, .client = client.info, .registered = false});
-    waiter->kind = wait.kind;
-    waiter->waiting_since = wait.since;
-    waiter->waiting_for = wait.age;
-    waiter->timeout_left = wait.timeout_left;
-}
+    void add(const seen_client& client, const seen_hold& hold) {
+        if (owners_.empty())
+            return;
+        const std::string text = client.uuid + ":" + hold.number;
+        const auto [begin, end] = owners_.equal_range(text);
+        for (auto owner = begin; owner != end; ++owner) {
+            owner->second->held_since = hold.since;
+            owner->second->held_for = hold.age;
+        }
+    }
+
+    /// Adds a wait. A report does not say which owner waits. So the client's oldest wait gets the
+    /// client's first entry in the queue.
+    void add(const seen_client& client, const seen_wait& wait) {
+        const bool may_queue = wait.kind == "fair" || wait.kind == "write";
+        const auto place = may_queue ? places_.find(client.uuid) : places_.end();
+        if (place == places_.end())
+            return (may_queue ? in_queue_ : only_reported_).push_back({&client, &wait});
+        set_times(*place->second, wait);
+        places_.erase(place);
+    }
+
+    /// Adds the reported waiters to the lock's list of waiters. If the server has not listed the
+    /// whole queue, the oldest waits for a place in the queue belong to the rest of the queue.
+    void list_reported() {
+        const std::size_t listed = lock_.waiters.size();
+        const std::size_t queued = std::max(lock_.waiting.value_or(0), listed);
+        put_oldest_first(in_queue_, queued - listed);
+        const std::size_t behind = std::min(in_queue_.size(), queued - listed);
+        const auto rest = in_queue_.begin() + static_cast<std::ptrdiff_t>(behind);
+        only_reported_.insert(only_reported_.end(), rest, in_queue_.end());
+        in_queue_.erase(rest, in_queue_.end());
+        lock_.reported_waiting = only_reported_.size();
+        list(in_queue_, true);
+        list(only_reported_, false);
+    }
+
+private:
+    struct report {
+        const seen_client* client;
+        const seen_wait* wait;
+    };
+
+    static void put_oldest_first(std::vector<report>& all, std::size_t count) {
+        const auto last = static_cast<std::ptrdiff_t>(std::min(count, all.size()));
+        std::ranges::partial_sort(all, all.begin() + last, std::ranges::greater{},
+                                  [](const report& each) { return each.wait->age; });
+    }
+
+    void list(std::vector<report>& reports, bool registered) {
+        put_oldest_first(reports, reported_waiters_max);
+        reports.resize(std::min(reports.size(), reported_waiters_max));
+        for (const report& each : reports) {
+            lock_waiter& added = lock_.waiters.emplace_back(lock_waiter{.text = each.client->uuid,
+                                                                        .is_holdfast = true,
+                                                                        .client = each.client->info,
+                                                                        .registered = registered});
+            set_times(added, *each.wait);
+        }
+    }
+
+    static std::string_view without_write_mark(std::string_view owner) {
+        if (owner.ends_with(write_mark))
+            owner.remove_suffix(write_mark.size());
+        return owner;
+    }
+
+    static void set_times(lock_waiter& waiter, const seen_wait& wait) {
+        waiter.kind = wait.kind;
+        waiter.waiting_since = wait.since;
+        waiter.waiting_for = wait.age;
+        waiter.timeout_left = wait.timeout_left;
+    }
+
+    lock_state& lock_;
+    std::multimap<std::string_view, lock_owner*> owners_{};
+    /// Waiters in the queue to which no report was added yet, by the uuid of their clients. The
+    /// waiters of one client are in the order of the queue.
+    std::multimap<std::string_view, lock_waiter*> places_{};
+    std::vector<report> in_queue_{}; ///< waits in the queue, without an entry in `lock_.waiters`
+    std::vector<report> only_reported_{};
+};
 
 } // namespace
 
-void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>& clients) {
-    std::map<std::string_view, lock_state*> by_name;
+void add_activity(std::span<lock_state> locks, const std::vector<seen_client>& clients) {
+    std::unordered_map<std::string_view, reported_lock> by_name;
     for (lock_state& each : locks)
         if (each.kind != key_kind::other)
-            by_name.emplace(each.name, &each);
+            by_name.try_emplace(each.name, each);
     for (const seen_client& client : clients) {
         for (const seen_hold& hold : client.holds)
             if (const auto found = by_name.find(hold.name); found != by_name.end())
-                add_hold(*found->second, client, hold);
+                found->second.add(client, hold);
         for (const seen_wait& wait : client.waits)
             if (const auto found = by_name.find(wait.name); found != by_name.end())
-                add_wait(*found->second, client, wait);
+                found->second.add(client, wait);
     }
-    for (const auto& [name, lock] : by_name) {
-        const auto reported = std::ranges::find(lock->waiters, false, &lock_waiter::registered);
-        std::ranges::stable_sort(reported, lock->waiters.end(), std::ranges::greater{},
-                                 [](const lock_waiter& each) { return each.waiting_for; });
-    }
+    for (auto& [name, lock] : by_name)
+        lock.list_reported();
 }
 
-namespace {
-
-/// Reads the reports of clients, and adds their holds and waits to the locks. If the reports cannot
-/// be read, the locks stay as they are.
-asio::awaitable<void> add_reports(node& server, std::vector<lock_state>& locks) {
+asio::awaitable<void> lock_inspector::add_reports(std::span<lock_state> locks) {
     const bool any_lock = std::ranges::any_of(
         locks, [](const lock_state& each) { return each.kind != key_kind::other; });
     if (!any_lock)
         co_return;
     try {
-        const active_clients active = co_await read_active_clients(server);
+        const std::string_view only = locks.size() == 1 ? locks.front().name : std::string_view{};
+        const active_clients active = co_await read_active_clients(server_, only);
         add_activity(locks, active.clients);
     } catch (const boost::system::system_error& why) {
         if (!may_be_without_reports(why))
             throw;
     }
 }
+
+namespace {
 
 /// Ages of the oldest wait and of the oldest hold that clients report for a name.
 struct name_ages {
@@ -636,7 +710,7 @@ struct name_ages {
 /// oldest wait. Then the other names follow, by the age of the oldest hold.
 std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
                                       const std::string& prefix) {
-    std::map<std::string, name_ages> found;
+    std::unordered_map<std::string_view, name_ages> found;
     const auto note = [&](const std::string& name, duration name_ages::*which,
                           const std::optional<duration>& age) {
         if (!name.starts_with(prefix))
@@ -646,18 +720,20 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
     };
     for (const seen_client& client : clients) {
         for (const seen_hold& hold : client.holds)
-            note(hold.name, &name_ages::holds, hold.age);
+            if (hold.kind != "permit") // a semaphore is not a lock
+                note(hold.name, &name_ages::holds, hold.age);
         for (const seen_wait& wait : client.waits)
             note(wait.name, &name_ages::waits, wait.age);
     }
-    std::vector<std::pair<std::string, name_ages>> sorted{found.begin(), found.end()};
-    std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& each) {
-        return std::pair{each.second.waits, each.second.holds};
+    std::vector<std::pair<std::string_view, name_ages>> sorted{found.begin(), found.end()};
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+        return std::tuple{b.second.waits, b.second.holds, a.first} <
+               std::tuple{a.second.waits, a.second.holds, b.first};
     });
     std::vector<std::string> names;
     names.reserve(sorted.size());
-    for (auto& each : sorted)
-        names.push_back(std::move(each.first));
+    for (const auto& each : sorted)
+        names.emplace_back(each.first);
     return names;
 }
 
@@ -674,23 +750,32 @@ void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& n
 
 asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::size_t limit) {
     const active_clients active = co_await read_active_clients(server_);
-    std::vector<std::string> names = names_by_age(active.clients, prefix);
-    lock_list all{.complete = active.complete && names.size() <= limit,
-                  .requests = active.requests};
-    names.resize(std::min(names.size(), limit));
-    for (std::span<const std::string> rest{names}; !rest.empty();) {
-        const auto some = rest.first(std::min(rest.size(), described_at_once_max));
+    const std::vector<std::string> names = names_by_age(active.clients, prefix);
+    lock_list all{.requests = active.requests};
+    known_clients known;
+    for (const seen_client& each : active.clients)
+        if (const std::optional<std::string> key = client_key(each.uuid + ":"))
+            known.emplace(*key, each.info);
+    // Some names may have no lock any more, or belong to another kind of key.
+    const std::size_t names_max = limit + std::max(limit, described_at_once_max);
+    constexpr std::size_t described_least = 10;
+    std::span<const std::string> rest{names};
+    while (!rest.empty() && all.locks.size() < limit && names.size() - rest.size() < names_max) {
+        const std::size_t wanted = std::max(limit - all.locks.size(), described_least);
+        const auto some = rest.first(std::min({rest.size(), wanted, described_at_once_max}));
         std::vector<std::string> batch{some.begin(), some.end()};
         rest = rest.subspan(some.size());
         all.requests += by_slot(server_, batch).size();
-        std::vector<lock_state> described = co_await describe_locks(server_, std::move(batch));
-        all.requests += by_slot(server_, clients_of(described)).size();
+        std::vector<lock_state> described = co_await describe_keys(server_, std::move(batch));
+        all.requests += co_await add_clients(server_, described, known);
         for (lock_state& each : described)
             if (each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
-    add_activity(all.locks, active.clients);
     sort_like(all.locks, names);
+    all.complete = active.complete && rest.empty() && all.locks.size() <= limit;
+    all.locks.resize(std::min(all.locks.size(), limit));
+    add_activity(all.locks, active.clients);
     co_return all;
 }
 
@@ -700,7 +785,6 @@ asio::awaitable<std::optional<lock_state>> lock_inspector::describe(lock_name na
     std::vector<lock_state> found = co_await describe_locks(server_, std::move(one));
     if (found.empty())
         co_return std::nullopt;
-    co_await add_reports(server_, found);
     co_return std::move(found.front());
 }
 
@@ -718,7 +802,7 @@ asio::awaitable<lock_list> lock_inspector::list(std::string pattern, std::size_t
             if (each.is_held && each.kind != key_kind::other)
                 all.locks.push_back(std::move(each));
     }
-    co_await add_reports(server_, all.locks);
+    co_await add_reports(all.locks);
     co_return all;
 }
 

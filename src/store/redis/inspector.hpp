@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,11 @@ inline constexpr std::size_t described_at_once_max = 100;
 /// hold the lock.
 asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::string> names);
 
+/// Maximum number of waiters in `lock_state::waiters` that only their clients report.
+inline constexpr std::size_t reported_waiters_max = 100;
+
 /// Adds the holds and waits that clients have reported to the states of the locks.
-void add_activity(std::vector<lock_state>& locks, const std::vector<seen_client>&);
+void add_activity(std::span<lock_state> locks, const std::vector<seen_client>&);
 
 /// Returns the lock state in a reply of the server. The result is empty if the reply says that the
 /// key does not exist any more.
@@ -64,6 +68,7 @@ public:
     asio::awaitable<std::uint64_t> last_token(lock_name) override;
     asio::awaitable<forced> force_kind(lock_name, lock_kind) override;
     asio::awaitable<std::optional<lock_state>> describe(lock_name) override;
+    asio::awaitable<void> add_reports(std::span<lock_state>) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     bool lists_active() const noexcept override { return true; }
     asio::awaitable<lock_list> list_active(std::string prefix, std::size_t limit) override;

@@ -3,6 +3,7 @@
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
+#include <holdfast/leased_semaphore.hpp>
 
 #include <gmock/gmock.h>
 
@@ -17,7 +18,7 @@ class Activity : public on_stage {
 protected:
     actor& alice = enter();
     client_activity listed(duration age = 1s, std::size_t limit = 100) {
-        return alice.inside.lock()->activity(clock.now() - age, limit);
+        return alice.inside.lock()->activity(clock.now() - age, {limit, 512});
     }
 };
 
@@ -81,6 +82,28 @@ TEST_F(Activity, ListsNoMoreThanTheOldestAndCountsAll) {
     EXPECT_THAT(all.holds,
                 ElementsAre(Field(&reported_hold::name, "c"), Field(&reported_hold::name, "a")));
     EXPECT_EQ(all.holds_total, 3u);
+}
+
+TEST_F(Activity, LocksWithLongNamesAreCountedAndTakeNoPlaceInTheList) {
+    mutex long_name{alice, std::string(513, 'a')}, other{alice, std::string(512, 'b')};
+    lease first = taken(long_name);
+    run_for(1s);
+    lease second = taken(other);
+    const client_activity found = listed(0ms, 1);
+    EXPECT_EQ(found.holds_total, 2u);
+    EXPECT_THAT(found.holds, ElementsAre(Field(&reported_hold::name, std::string(512, 'b'))));
+}
+
+TEST_F(Activity, DoesNotListAHeldPermit) {
+    leased_semaphore seats{alice, "seats"};
+    seats.async_set_permits(1, said{}.handler());
+    settle();
+    said<lease> got;
+    seats.async_acquire(1, got.handler());
+    run_for(2s);
+    EXPECT_FALSE(listed().idle);
+    EXPECT_EQ(listed().holds_total, 0u);
+    EXPECT_THAT(listed().holds, IsEmpty());
 }
 
 TEST_F(Activity, DoesNotListACallThatWaitsForACounter) {

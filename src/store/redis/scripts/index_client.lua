@@ -2,8 +2,9 @@
 -- from it. Used only in a cluster, where the index and the client's key are in different slots.
 -- KEYS: the index.
 -- ARGV: the client's name in the index, ms that the client's key is kept (0: remove the client).
--- Returns OK. Redisson has no such script.
+-- Returns OK, or the error text if the index could not be written. Redisson has no such script.
 -- uses: deadline index
 
-write_index(KEYS[1], ARGV[1], math.floor(clock_and_whether_late(0) / 1000), tonumber(ARGV[2]))
-return redis.status_reply('OK')
+local now = math.floor(clock_and_whether_late(0) / 1000)
+local refusal = write_index(KEYS[1], ARGV[1], now, tonumber(ARGV[2]))
+return refusal == '' and redis.status_reply('OK') or refusal
