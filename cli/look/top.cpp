@@ -263,23 +263,28 @@ private:
 };
 
 /// Divides the text into lines of at most `columns` columns. If a line is too long, its rest is
-/// indented like the values of `print_lock`.
+/// indented like the values of `print_lock`. Each line has room for a wide character beside the
+/// indentation, except in a window of one column.
 std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t columns) {
-    const std::string indentation(std::min<std::size_t>(11, columns / 2), ' ');
+    constexpr std::size_t like_values = 11, widest_character = 2;
+    const std::size_t indentation =
+        std::min({like_values, columns / 2, columns - std::min(columns, widest_character)});
     std::vector<std::string> lines;
     std::istringstream in{text};
     for (std::string line; std::getline(in, line);) {
-        while (width_of(line) > columns) {
-            std::string first{columns_of(line, columns)};
+        std::string_view rest = line;
+        for (std::size_t before = 0;; before = indentation) {
+            std::string_view first = columns_of(rest, columns - before);
+            const bool is_cut = first.size() < rest.size();
             if (const std::size_t blank = first.rfind(' ');
-                blank > indentation.size() && blank != first.npos)
-                first.resize(blank);
-            line.erase(0, first.size());
-            line.erase(0, line.find_first_not_of(' '));
-            line.insert(0, indentation);
-            lines.push_back(std::move(first));
+                is_cut && blank != first.npos && before + blank > indentation)
+                first = first.substr(0, blank);
+            lines.push_back(std::string(before, ' ').append(first));
+            rest.remove_prefix(first.size());
+            rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+            if (rest.empty())
+                break;
         }
-        lines.push_back(std::move(line));
     }
     return lines;
 }

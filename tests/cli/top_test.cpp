@@ -274,6 +274,21 @@ TEST_P(TopOnTerminal, FitsEachSizeAndFollowsAChange) {
     terminal->expect("status 0.");
 }
 
+TEST_P(TopOnTerminal, WideCharactersAreShownInAWindowOfTwoColumns) {
+    client home = connect();
+    mutex wide{home, "漢字漢字漢字"};
+    const std::scoped_lock held{wide};
+    await_locks(1);
+    for (const unsigned short columns : {2, 3, 4}) {
+        const auto terminal = start("", {columns, 10});
+        frame_with(*terminal, "");
+        terminal->type("\n");
+        frame_with(*terminal, "漢");
+        terminal->type("q");
+        terminal->expect("status 0.");
+    }
+}
+
 TEST_P(TopOnTerminal, ShowsAndScrollsTenThousandLocks) {
     make_locks(10'000);
     const auto terminal = start("--limit 20000 --sort name");
