@@ -31,6 +31,7 @@
 namespace cli {
 namespace {
 
+using holdfast::active_order;
 using holdfast::duration;
 using holdfast::lock_list;
 using holdfast::lock_state;
@@ -49,7 +50,8 @@ Usage: holdfast top [OPTIONS] [TEXT]
   TEXT                 show only names that contain this text
       --sort KEY       sort by 'wait' (the oldest wait; this is the default),
                        'held' (the longest hold) or 'name'
-      --limit N        show at most N locks (default 100)
+      --limit N        show at most N locks (default 100): the first in this
+                       order
       --json           for programs: one object per line and second: {"time",
                        "locks": [...], "complete", "requests", "server"}; each
                        lock is an object as printed by 'holdfast inspect
@@ -75,7 +77,7 @@ Keys on a terminal:
   q                    quit
 
 Exit status:
-    0   the table was printed
+    0   the table was printed; if it is not complete, stderr says so
    64   the command line or a variable is wrong
    69   the server cannot be reached, or refuses the request
 
@@ -85,29 +87,29 @@ Examples:
   holdfast top --json --count 1 | jq -r '.locks[].name'
 )";
 
-enum class top_order { wait, held, name };
+/// Words for the values of `active_order`.
 constexpr std::array<std::string_view, 3> order_words{"wait", "held", "name"};
 
-std::string_view word_for(top_order by) {
+std::string_view word_for(active_order by) {
     return order_words[static_cast<std::size_t>(by)];
 }
 
 struct top_options {
-    std::string text{};
-    top_order by = top_order::wait;
+    std::string text{}; ///< the names of the locks contain it
+    active_order by = active_order::wait;
     std::size_t limit = 100;
     std::size_t count = 0; ///< number of JSON lines; 0: no end
 };
 
-void sort_by(top_order by, std::vector<lock_state>& locks) {
+void sort_by(active_order by, std::vector<lock_state>& locks) {
     const auto age = [](const std::optional<duration>& time) {
         return time.value_or(duration{-1});
     };
-    if (by == top_order::name)
+    if (by == active_order::name)
         return std::ranges::stable_sort(locks, {}, &lock_state::name), void();
     std::ranges::stable_sort(locks, std::ranges::greater{}, [&](const lock_state& each) {
         const duration wait = age(longest_wait(each)), held = age(longest_hold(each));
-        return by == top_order::wait ? std::pair{wait, held} : std::pair{held, wait};
+        return by == active_order::wait ? std::pair{wait, held} : std::pair{held, wait};
     });
 }
 
@@ -150,20 +152,32 @@ table table_of(const std::vector<lock_state>& locks) {
 
 /// Asks the server for the locks. Removes the prefix of the URL from their names.
 lock_list ask_for_locks(holdfast::client& home, const std::string& server, const top_options& how) {
-    lock_list found = home.list_active(how.limit);
+    lock_list found = home.list_active(how.limit, how.by, how.text);
     const std::string prefix = prefix_of(server);
     for (lock_state& each : found.locks)
         each.name = without_prefix(std::move(each.name), prefix);
     return found;
 }
 
-/// Returns the locks to show, sorted. The user can type a text that their names must contain.
+/// Returns the locks to show, sorted by all that the server reports about them. The user may have
+/// typed another text since the question.
 std::vector<lock_state> shown_of(const lock_list& all, const top_options& how) {
     std::vector<lock_state> locks = all.locks;
     std::erase_if(
         locks, [&](const lock_state& each) { return each.name.find(how.text) == each.name.npos; });
     sort_by(how.by, locks);
     return locks;
+}
+
+/// Prints the table once. Says on stderr if it is not complete.
+void print_top_table(const lock_list& found, const top_options& how) {
+    const std::vector<lock_state> shown = shown_of(found, how);
+    if (!shown.empty())
+        table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+    if (!found.complete)
+        say("these are not all: there are more than " + how_many(how.limit, "lock") +
+            ", or not all clients could be asked; give a TEXT or --limit");
 }
 
 void print_top_line(const lock_list& found, const top_options& how, const std::string& server) {
@@ -193,6 +207,12 @@ void print_top_lines(holdfast::client& home, const top_options& how, const std::
     }
 }
 
+/// Question of the screen to the server.
+struct top_question {
+    std::optional<std::string> name{}; ///< name of the lock; empty: the list
+    top_options how{};                 ///< for the list
+};
+
 /// Answer of the server to a question of the screen.
 struct top_answer {
     std::optional<std::string> name{}; ///< name of the lock in the question; empty: the list
@@ -205,20 +225,20 @@ struct top_answer {
 /// reply. There is at most one question at a time. Call the functions from one thread.
 class top_asker {
 public:
-    /// `ask(name)` returns the state of that lock, or the list of locks if `name` is empty. `done`
-    /// is called after each answer. Both run on the asker's thread.
-    using asking = std::function<top_answer(const std::optional<std::string>& name)>;
+    /// `ask(question)` returns the answer of the server. `done` is called after each answer. Both
+    /// run on the asker's thread.
+    using asking = std::function<top_answer(const top_question&)>;
     top_asker(asking ask, std::function<void()> done)
         : ask_{std::move(ask)}
         , done_{std::move(done)} {}
 
     /// Sends a question, unless the previous question has no answer yet.
-    void start(std::optional<std::string> name) {
+    void start(top_question question) {
         const std::scoped_lock guard{mutex_};
         if (asked_)
             return;
         asked_ = true;
-        name_ = std::move(name);
+        question_ = std::move(question);
         since_ = holdfast::boot_clock::now();
         changed_.notify_one();
     }
@@ -244,7 +264,7 @@ private:
             if (!changed_.wait(guard, over, [this] { return asked_ && !answer_; }))
                 return;
             guard.unlock();
-            top_answer said = ask_(name_);
+            top_answer said = ask_(question_);
             guard.lock();
             answer_ = std::move(said);
             done_();
@@ -256,7 +276,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     bool asked_ = false;
-    std::optional<std::string> name_{};
+    top_question question_{};
     holdfast::time_point since_{};
     std::optional<top_answer> answer_{};
     std::jthread thread_{[this](const std::stop_token& over) { run(over); }};
@@ -319,7 +339,7 @@ public:
             if (holdfast::boot_clock::now() < next_)
                 continue;
             if (!paused_)
-                asker_.start(opened_);
+                asker_.start({opened_, how_});
             next_ = holdfast::boot_clock::now() + period;
         }
         return screen_.ended_by();
@@ -331,10 +351,11 @@ private:
     static constexpr duration silence_max = 2s;
     static constexpr std::size_t head_lines = 3; ///< lines above the first lock, with the titles
 
-    top_answer ask(const std::optional<std::string>& name) {
+    top_answer ask(const top_question& question) {
+        const auto& [name, how] = question;
         try {
             if (!name)
-                return {.list = ask_for_locks(home_, server_, how_)};
+                return {.list = ask_for_locks(home_, server_, how)};
             top_answer said{.name = name, .lock = home_.inspect(*name)};
             if (said.lock)
                 said.lock->name = *name;
@@ -347,7 +368,7 @@ private:
     void take(top_answer said) {
         next_ = holdfast::boot_clock::now() + period; // a slow server is asked less often
         if (said.name != opened_)
-            asker_.start(opened_); // the user has meanwhile opened or left a lock
+            asker_.start({opened_, how_}); // the user has meanwhile opened or left a lock
         failure_ = std::move(said.failure);
         if (!failure_.empty())
             return;
@@ -469,13 +490,19 @@ private:
         else if (letter == 'p')
             paused_ = !paused_;
         else if (letter == 's' && !opened_)
-            how_.by = static_cast<top_order>((static_cast<std::size_t>(how_.by) + 1) %
-                                             order_words.size());
+            sort_by_next();
         else if (letter == '/' && !opened_)
             typing_ = true;
     }
 
-    /// Changes the text that the names must contain.
+    /// Sorts the table by the next column, and asks for the first locks in this order.
+    void sort_by_next() {
+        how_.by =
+            static_cast<active_order>((static_cast<std::size_t>(how_.by) + 1) % order_words.size());
+        ask_soon();
+    }
+
+    /// Changes the text that the names must contain, and asks for all locks with these names.
     void type(full_screen::pressed pressed) {
         using key = full_screen::key;
         if (pressed.which == key::enter || pressed.which == key::escape)
@@ -486,6 +513,7 @@ private:
             remove_last_letter(how_.text);
         if (pressed.which == key::character)
             how_.text += pressed.letter;
+        ask_soon();
     }
 
     /// Chooses another lock, or scrolls the information about the opened lock.
@@ -518,14 +546,15 @@ private:
     void go_back() {
         opened_.reset();
         state_.reset();
-        if (!paused_)
-            ask_soon();
+        ask_soon();
     }
 
-    /// Asks the server now. If the previous question has no answer yet, take() asks after the
-    /// answer.
+    /// Asks the server now, unless the table is paused. If the previous question has no answer yet,
+    /// take() or the next period asks after the answer.
     void ask_soon() {
-        asker_.start(opened_);
+        if (paused_ && !opened_)
+            return;
+        asker_.start({opened_, how_});
         next_ = holdfast::boot_clock::now() + period;
     }
 
@@ -545,16 +574,16 @@ private:
     std::size_t room_ = 1;                ///< number of locks that fit on the screen
     std::string failure_{};
     bool typing_ = false, paused_ = false, quits_ = false;
-    top_asker asker_{[this](const std::optional<std::string>& name) { return ask(name); },
+    top_asker asker_{[this](const top_question& question) { return ask(question); },
                      full_screen::wake};
 };
 
-top_order order_in(const std::string& word) {
+active_order order_in(const std::string& word) {
     const auto found = std::ranges::find(order_words, word);
     if (found == order_words.end())
         throw usage_error{"--sort: '" + printable(word) +
                           "' is no order; it can be wait, held or name"};
-    return static_cast<top_order>(found - order_words.begin());
+    return static_cast<active_order>(found - order_words.begin());
 }
 
 } // namespace
@@ -588,9 +617,7 @@ int top(const inheritance& inherited, arguments all) {
                 ::raise(by_signal); // end by the signal, as other verbs do
             return int{success};
         }
-        const std::vector<lock_state> shown = shown_of(found, how);
-        if (!shown.empty())
-            table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
+        print_top_table(found, how);
         return int{success};
     });
 }

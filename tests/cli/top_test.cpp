@@ -35,6 +35,30 @@ protected:
         ASSERT_TRUE(eventually([&] { return told().at("locks").as_array().size() == count; }));
     }
     client connect() { return client{url()}; }
+
+    /// Writes locks and their holders' descriptions, as `count` / 100 clients do it. The last lock
+    /// of each client has the oldest hold.
+    void make_locks(int count) {
+        const std::string script = R"(
+            for c = 1, ARGV[1] / 100 do
+                local uuid = string.format('8743c9c0-0795-8fd5-87fd-%012d', c)
+                local holds = {}
+                for i = 1, 100 do
+                    local name = string.format('lock-%05d', (c - 1) * 100 + i)
+                    redis.call('hset', name, uuid .. ':' .. i, 1)
+                    redis.call('pexpire', name, 600000)
+                    holds[i] = {name = name, kind = 'plain', owner = tostring(i), renewed = true,
+                                since = ARGV[2] - i * 1000}
+                end
+                local card = {host = 'web' .. c, pid = c, program = 'shop', label = '', since = 0,
+                              holds = holds, holds_total = 100}
+                redis.call('set', 'holdfast_client:' .. uuid, cjson.encode(card))
+                redis.call('zadd', 'holdfast_clients', 99999999999999, uuid)
+            end
+            return 'OK')";
+        const std::string now = server().command({"TIME"}).items.at(0).text + "000";
+        ASSERT_EQ(server().command({"EVAL", script, "0", std::to_string(count), now}).text, "OK");
+    }
 };
 HOLDFAST_ON_EACH_SERVER(Top);
 
@@ -55,6 +79,19 @@ TEST_P(Top, PrintsOneTableWithoutATerminal) {
     EXPECT_THAT(table.out, AllOf(HasSubstr("NAME"), HasSubstr("OLDEST"), HasSubstr("job   lock"),
                                  HasSubstr("cli_test")));
     EXPECT_EQ(run({"top", "desk"}, url()).out, "") << "no name contains this text";
+}
+
+TEST_P(Top, FilterAndOrderApplyBeforeTheLimit) {
+    make_locks(300);
+    const ended filtered = run({"top", "--limit", "10", "lock-00001"}, url());
+    EXPECT_THAT(filtered.out, HasSubstr("lock-00001 "));
+    EXPECT_EQ(filtered.err, "");
+    const ended by_name = run({"top", "--limit", "10", "--sort", "name"}, url());
+    EXPECT_THAT(by_name.out, AllOf(HasSubstr("lock-00001 "), HasSubstr("lock-00010 "),
+                                   Not(HasSubstr("lock-00011"))));
+    EXPECT_THAT(by_name.err, StartsWith("holdfast: these are not all: "));
+    const ended by_hold = run({"top", "--limit", "10", "--sort", "held"}, url());
+    EXPECT_THAT(by_hold.out, AllOf(HasSubstr("lock-00300 "), Not(HasSubstr("lock-00001 "))));
 }
 
 TEST_P(Top, JsonHasTheTimesOfHoldersAndWaiters) {
@@ -156,29 +193,6 @@ protected:
         terminal.expect("\x1b[?25h\x1b[?1049l");
         EXPECT_THAT(terminal.expect(" over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo "),
                                                     HasSubstr(" isig"), HasSubstr(" ixon")));
-    }
-
-    /// Writes locks and their holders' descriptions, as `count` / 100 clients do it.
-    void make_locks(int count) {
-        const std::string script = R"(
-            for c = 1, ARGV[1] / 100 do
-                local uuid = string.format('8743c9c0-0795-8fd5-87fd-%012d', c)
-                local holds = {}
-                for i = 1, 100 do
-                    local name = string.format('lock-%05d', (c - 1) * 100 + i)
-                    redis.call('hset', name, uuid .. ':' .. i, 1)
-                    redis.call('pexpire', name, 600000)
-                    holds[i] = {name = name, kind = 'plain', owner = tostring(i), renewed = true,
-                                since = ARGV[2] - i * 1000}
-                end
-                local card = {host = 'web' .. c, pid = c, program = 'shop', label = '', since = 0,
-                              holds = holds, holds_total = 100}
-                redis.call('set', 'holdfast_client:' .. uuid, cjson.encode(card))
-                redis.call('zadd', 'holdfast_clients', 99999999999999, uuid)
-            end
-            return 'OK')";
-        const std::string now = server().command({"TIME"}).items.at(0).text + "000";
-        ASSERT_EQ(server().command({"EVAL", script, "0", std::to_string(count), now}).text, "OK");
     }
 };
 HOLDFAST_ON_EACH_SERVER(TopOnTerminal);

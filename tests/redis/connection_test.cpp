@@ -556,6 +556,36 @@ TEST_P(ClientKey, ListOfActiveLocksHasOnlyNamesWithThePrefix) {
     EXPECT_FALSE(looker.list_active(1).complete);
 }
 
+TEST_P(ClientKey, ListOfActiveLocksIsFilteredAndSortedBeforeItsLimit) {
+    options in_app = reaching();
+    in_app.prefix = "app:";
+    client home{std::move(in_app)}, waits{reaching()};
+    mutex oldest{home, "shop"}, last{home, "desk"}, of_waiter{waits, "app:desk"};
+    oldest.lock();
+    ASSERT_TRUE(eventually([&] { return home.list_active().locks.size() == 1; }));
+    last.lock();
+    std::thread waiter{[&] {
+        if (of_waiter.try_lock_for(1h))
+            of_waiter.unlock();
+    }};
+    EXPECT_TRUE(eventually([&] {
+        const lock_list all = home.list_active();
+        return all.locks.size() == 2 && !all.locks[0].waiters.empty();
+    }));
+    const auto first = [&](active_order by, const std::string& text = {}) {
+        const lock_list found = home.list_active(1, by, text);
+        EXPECT_EQ(found.complete, !text.empty());
+        return found.locks.size() == 1 ? found.locks[0].name : "";
+    };
+    EXPECT_EQ(first(active_order::wait), "app:desk");
+    EXPECT_EQ(first(active_order::held), "app:shop");
+    EXPECT_EQ(first(active_order::name), "app:desk");
+    EXPECT_EQ(first(active_order::wait, "ho"), "app:shop");
+    EXPECT_TRUE(home.list_active(1, active_order::wait, "app").locks.empty());
+    last.unlock();
+    waiter.join();
+}
+
 TEST_P(ClientKey, WithoutTheRightToTheIndexLocksWorkAndAreShown) {
     server().command(
         {"ACL", "SETUSER", "app", "on", ">its", "+@all", "-zadd", "-zrevrangebyscore", "~*", "&*"});

@@ -632,14 +632,14 @@ struct name_ages {
     duration waits{-1}, holds{-1};
 };
 
-/// Returns the names that begin with `prefix`. The names with waits come first, by the age of the
-/// oldest wait. Then the other names follow, by the age of the oldest hold.
-std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
-                                      const std::string& prefix) {
+/// Returns the reported names that belong to the query, in its order.
+std::vector<std::string> names_for(const inspector::active_query& which,
+                                   const std::vector<seen_client>& clients) {
     std::map<std::string, name_ages> found;
     const auto note = [&](const std::string& name, duration name_ages::*which,
                           const std::optional<duration>& age) {
-        if (!name.starts_with(prefix))
+        if (!name.starts_with(which.prefix) ||
+            name.find(which.text, which.prefix.size()) == name.npos)
             return;
         duration& oldest = found[name].*which;
         oldest = std::max(oldest, age.value_or(duration{}));
@@ -651,9 +651,12 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
             note(wait.name, &name_ages::waits, wait.age);
     }
     std::vector<std::pair<std::string, name_ages>> sorted{found.begin(), found.end()};
-    std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& each) {
-        return std::pair{each.second.waits, each.second.holds};
-    });
+    if (which.by != active_order::name)
+        std::ranges::stable_sort(sorted, std::ranges::greater{}, [&](const auto& each) {
+            const auto& [waits, holds] = each.second;
+            return which.by == active_order::wait ? std::pair{waits, holds}
+                                                  : std::pair{holds, waits};
+        });
     std::vector<std::string> names;
     names.reserve(sorted.size());
     for (auto& each : sorted)
@@ -672,12 +675,12 @@ void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& n
 
 } // namespace
 
-asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::size_t limit) {
+asio::awaitable<lock_list> lock_inspector::list_active(active_query which) {
     const active_clients active = co_await read_active_clients(server_);
-    std::vector<std::string> names = names_by_age(active.clients, prefix);
-    lock_list all{.complete = active.complete && names.size() <= limit,
+    std::vector<std::string> names = names_for(which, active.clients);
+    lock_list all{.complete = active.complete && names.size() <= which.limit,
                   .requests = active.requests};
-    names.resize(std::min(names.size(), limit));
+    names.resize(std::min(names.size(), which.limit));
     for (std::span<const std::string> rest{names}; !rest.empty();) {
         const auto some = rest.first(std::min(rest.size(), described_at_once_max));
         std::vector<std::string> batch{some.begin(), some.end()};
