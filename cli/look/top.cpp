@@ -21,6 +21,7 @@
 #include <functional>
 #include <iostream>
 #include <mutex>
+#include <span>
 #include <sstream>
 #include <stop_token>
 #include <thread>
@@ -101,18 +102,6 @@ struct top_options {
     std::size_t count = 0; ///< number of JSON lines; 0: no end
 };
 
-void sort_by(active_order by, std::vector<lock_state>& locks) {
-    const auto age = [](const std::optional<duration>& time) {
-        return time.value_or(duration{-1});
-    };
-    if (by == active_order::name)
-        return std::ranges::stable_sort(locks, {}, &lock_state::name), void();
-    std::ranges::stable_sort(locks, std::ranges::greater{}, [&](const lock_state& each) {
-        const duration wait = age(longest_wait(each)), held = age(longest_hold(each));
-        return by == active_order::wait ? std::pair{wait, held} : std::pair{held, wait};
-    });
-}
-
 /// Describes the holder. For several readers, gives their number and the reader with the longest
 /// hold.
 std::string holder_of(const lock_state& lock) {
@@ -131,7 +120,7 @@ std::string token_of(const lock_state& lock) {
     return token != 0 ? std::to_string(token) : "-";
 }
 
-table table_of(const std::vector<lock_state>& locks) {
+table table_of(std::span<const lock_state* const> locks) {
     constexpr std::size_t name_least = 16, holder_least = 8;
     table lines{{{"NAME", name_least},
                  {"KIND"},
@@ -141,12 +130,13 @@ table table_of(const std::vector<lock_state>& locks) {
                  {"WAITING"},
                  {"OLDEST"},
                  {"TOKEN"}}};
-    for (const lock_state& each : locks)
+    for (const lock_state* const each : locks)
         lines.add(
-            {each.name,
-             each.kind == holdfast::key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
-             holder_of(each), or_dash(longest_hold(each)), each.is_held ? left_in_words(each) : "-",
-             std::to_string(waiter_count(each)), or_dash(longest_wait(each)), token_of(each)});
+            {each->name,
+             each->kind == holdfast::key_kind::read_write_lock ? "rw lock" : kind_in_words(*each),
+             holder_of(*each), or_dash(longest_hold(*each)),
+             each->is_held ? left_in_words(*each) : "-", std::to_string(waiter_count(*each)),
+             or_dash(longest_wait(*each)), token_of(*each)});
     return lines;
 }
 
@@ -159,19 +149,41 @@ lock_list ask_for_locks(holdfast::client& home, const std::string& server, const
     return found;
 }
 
+/// Locks of a list that are shown, in the order in which they are shown.
+using shown_locks = std::vector<const lock_state*>;
+
+void sort_by(active_order by, shown_locks& locks) {
+    if (by == active_order::name)
+        return std::ranges::stable_sort(locks, {}, &lock_state::name), void();
+    const auto ages_of = [by](const lock_state& lock) {
+        constexpr duration unknown{-1};
+        const duration wait = longest_wait(lock).value_or(unknown);
+        const duration held = longest_hold(lock).value_or(unknown);
+        return by == active_order::wait ? std::pair{wait, held} : std::pair{held, wait};
+    };
+    std::vector<std::pair<std::pair<duration, duration>, const lock_state*>> aged;
+    aged.reserve(locks.size());
+    for (const lock_state* const each : locks) // compute each age once
+        aged.emplace_back(ages_of(*each), each);
+    std::ranges::stable_sort(aged, std::ranges::greater{},
+                             [](const auto& each) { return each.first; });
+    std::ranges::transform(aged, locks.begin(), [](const auto& each) { return each.second; });
+}
+
 /// Returns the locks to show, sorted by all that the server reports about them. The user may have
-/// typed another text since the question.
-std::vector<lock_state> shown_of(const lock_list& all, const top_options& how) {
-    std::vector<lock_state> locks = all.locks;
-    std::erase_if(
-        locks, [&](const lock_state& each) { return each.name.find(how.text) == each.name.npos; });
+/// typed another text since the question. The result refers to `all`.
+shown_locks shown_of(const lock_list& all, const top_options& how) {
+    shown_locks locks;
+    for (const lock_state& each : all.locks)
+        if (each.name.find(how.text) != each.name.npos)
+            locks.push_back(&each);
     sort_by(how.by, locks);
     return locks;
 }
 
 /// Prints the table once. Says on stderr if it is not complete.
 void print_top_table(const lock_list& found, const top_options& how) {
-    const std::vector<lock_state> shown = shown_of(found, how);
+    const shown_locks shown = shown_of(found, how);
     if (!shown.empty())
         table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
     std::cout.flush();
@@ -183,8 +195,8 @@ void print_top_table(const lock_list& found, const top_options& how) {
 void print_top_line(const lock_list& found, const top_options& how, const std::string& server) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     boost::json::array locks;
-    for (const lock_state& each : shown_of(found, how))
-        locks.push_back(to_json(each));
+    for (const lock_state* const each : shown_of(found, how))
+        locks.push_back(to_json(*each));
     boost::json::object line{
         {"time", date_in_json(std::chrono::floor<std::chrono::seconds>(now))},
         {"locks", std::move(locks)},
@@ -217,7 +229,7 @@ struct top_question {
 struct top_answer {
     std::optional<std::string> name{}; ///< name of the lock in the question; empty: the list
     std::optional<lock_list> list{};   ///< set if the question was for the list
-    std::optional<lock_state> lock{};  ///< state of the opened lock; empty: it is free
+    std::string text{};                ///< all information about the lock in the question
     std::string failure{};             ///< why there is no answer; empty: there is one
 };
 
@@ -309,6 +321,24 @@ std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t c
     return lines;
 }
 
+/// Maximum number of waiters that the screen shows for the opened lock. The others are counted.
+constexpr std::size_t waiters_shown_max = 1000;
+
+/// Returns all information about the opened lock as text. `lock` is empty if the lock is free.
+std::string text_of(const std::string& name, std::optional<lock_state> lock) {
+    if (!lock)
+        return "'" + printable(name, name.size()) + "' is free\n";
+    lock->name = name; // without the prefix of the URL
+    const std::size_t shown = std::min(lock->waiters.size(), waiters_shown_max);
+    const std::size_t others = lock->waiters.size() - shown;
+    lock->waiters.resize(shown);
+    std::ostringstream text;
+    print_lock(text, *lock);
+    if (others > 0)
+        text << "waits      " << others << " more\n";
+    return text.str();
+}
+
 /// The full screen of `holdfast top`: what it shows, and what the keys do.
 class top_screen {
 public:
@@ -327,7 +357,7 @@ public:
     /// Shows the table until the user quits. `first` is the first list. Returns the signal that
     /// ended the screen, or 0.
     int run(lock_list first) {
-        found_ = std::move(first);
+        show(std::move(first));
         next_ = holdfast::boot_clock::now() + period;
         while (!quits_) {
             draw();
@@ -356,10 +386,7 @@ private:
         try {
             if (!name)
                 return {.list = ask_for_locks(home_, server_, how)};
-            top_answer said{.name = name, .lock = home_.inspect(*name)};
-            if (said.lock)
-                said.lock->name = *name;
-            return said;
+            return {.name = name, .text = text_of(*name, home_.inspect(*name))};
         } catch (const boost::system::system_error& why) {
             return {.name = name, .failure = reason_in_words(why)};
         }
@@ -374,15 +401,23 @@ private:
             return;
         answered_at_ = holdfast::boot_clock::now();
         if (said.list)
-            found_ = std::move(*said.list);
-        if (said.name && said.name == opened_) {
-            state_ = std::move(said.lock);
-            known_ = true;
-        }
+            show(std::move(*said.list));
+        if (said.name && said.name == opened_)
+            show_opened(std::move(said.text));
     }
 
-    std::string head(std::size_t count) const {
-        std::string line = "holdfast top: " + how_many(count, "lock") + ", sorted by " +
+    void show(lock_list found) {
+        found_ = std::move(found);
+        shown_ = shown_of(found_, how_);
+    }
+
+    void show_opened(std::string text) {
+        text_ = std::move(text);
+        wrapped_in_ = 0;
+    }
+
+    std::string head() const {
+        std::string line = "holdfast top: " + how_many(shown_.size(), "lock") + ", sorted by " +
                            std::string{word_for(how_.by)};
         if (paused_)
             line += ", paused";
@@ -410,50 +445,48 @@ private:
     }
 
     void draw() {
-        std::vector<lock_state> locks = shown_of(found_, how_);
         const auto [columns, rows] = screen_.size();
-        std::vector<std::string> lines{head(locks.size()), foot()};
+        std::vector<std::string> lines{head(), foot()};
         std::optional<std::size_t> marked;
         if (opened_)
             add_opened(lines, columns, rows);
         else
-            marked = add_table(lines, locks, columns, rows);
+            marked = add_table(lines, columns, rows);
         screen_.draw(lines, marked);
     }
 
-    /// Appends all information about the opened lock.
+    /// Appends all information about the opened lock, as far as it fits on the screen. The text is
+    /// divided into lines only if it or the width of the screen has changed.
     void add_opened(std::vector<std::string>& lines, std::size_t columns, std::size_t rows) {
-        std::ostringstream text;
-        if (state_)
-            print_lock(text, *state_);
-        else
-            text << "'" << printable(*opened_) << (known_ ? "' is free\n" : "' ...\n");
-        const std::vector<std::string> all = wrapped_lines_in(text.str(), columns);
+        if (std::exchange(wrapped_in_, columns) != columns)
+            wrapped_ = wrapped_lines_in(text_, columns);
         const std::size_t room = rows - std::min(rows, lines.size());
-        scrolled_ = std::min(scrolled_, all.size() - std::min(all.size(), room));
-        lines.insert(lines.end(), all.begin() + static_cast<std::ptrdiff_t>(scrolled_), all.end());
+        scrolled_ = std::min(scrolled_, wrapped_.size() - std::min(wrapped_.size(), room));
+        const auto first = wrapped_.begin() + static_cast<std::ptrdiff_t>(scrolled_);
+        const std::size_t count = std::min(room, wrapped_.size() - scrolled_);
+        lines.insert(lines.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    }
+
+    /// Returns the index of the chosen lock, or of the first lock if the chosen lock is not shown.
+    std::size_t chosen_index() const {
+        const auto at = std::ranges::find(shown_, chosen_, &lock_state::name);
+        return at == shown_.end() ? 0 : static_cast<std::size_t>(at - shown_.begin());
     }
 
     /// Appends the table, as far as it fits on the screen. Returns the index of the chosen line.
-    std::optional<std::size_t> add_table(std::vector<std::string>& lines,
-                                         std::vector<lock_state>& locks, std::size_t columns,
+    std::optional<std::size_t> add_table(std::vector<std::string>& lines, std::size_t columns,
                                          std::size_t rows) {
         room_ = std::max<std::size_t>(rows, head_lines + 1) - head_lines;
-        const auto at = std::ranges::find(locks, chosen_, &lock_state::name);
-        const std::size_t index =
-            at == locks.end() ? 0 : static_cast<std::size_t>(at - locks.begin());
-        names_.clear();
-        for (const lock_state& each : locks)
-            names_.push_back(each.name);
+        const std::size_t index = chosen_index();
         const std::size_t first = index < room_ ? 0 : index - room_ + 1;
-        locks.erase(locks.begin(), locks.begin() + static_cast<std::ptrdiff_t>(first));
-        locks.resize(std::min(locks.size(), room_));
+        const std::span<const lock_state* const> fitting =
+            std::span{shown_}.subspan(first, std::min(room_, shown_.size() - first));
         std::ostringstream text;
-        table_of(locks).print(text, {columns, false, false});
+        table_of(fitting).print(text, {columns, false, false});
         std::istringstream in{text.str()};
         for (std::string line; std::getline(in, line);)
             lines.push_back(line);
-        if (names_.empty())
+        if (shown_.empty())
             return std::nullopt;
         return head_lines + index - first;
     }
@@ -513,6 +546,7 @@ private:
             remove_last_letter(how_.text);
         if (pressed.which == key::character)
             how_.text += pressed.letter;
+        shown_ = shown_of(found_, how_);
         ask_soon();
     }
 
@@ -525,27 +559,21 @@ private:
             scrolled_ = moved(scrolled_, scrolled_ + lines); // draw() knows the last line
             return;
         }
-        if (names_.empty())
-            return;
-        const auto at = std::ranges::find(names_, chosen_);
-        const std::size_t index =
-            at == names_.end() ? 0 : static_cast<std::size_t>(at - names_.begin());
-        chosen_ = names_[moved(index, names_.size() - 1)];
+        if (!shown_.empty())
+            chosen_ = shown_[moved(chosen_index(), shown_.size() - 1)]->name;
     }
 
     void open() {
-        if (opened_ || names_.empty())
+        if (opened_ || shown_.empty())
             return;
-        const bool is_there = std::ranges::find(names_, chosen_) != names_.end();
-        opened_ = chosen_ = is_there ? chosen_ : names_.front();
-        known_ = false;
+        opened_ = chosen_ = shown_[chosen_index()]->name;
+        show_opened("'" + printable(*opened_, opened_->size()) + "' ...\n");
         scrolled_ = 0;
         ask_soon();
     }
 
     void go_back() {
         opened_.reset();
-        state_.reset();
         ask_soon();
     }
 
@@ -565,11 +593,12 @@ private:
     lock_list found_{};
     holdfast::time_point next_{}; ///< time of the next question
     holdfast::time_point answered_at_ = holdfast::boot_clock::now();
-    std::vector<std::string> names_{};    ///< names in the table, in its order
+    shown_locks shown_{};                 ///< locks of `found_` in the table, in its order
     std::string chosen_{};                ///< name of the chosen lock; empty: the first lock
     std::optional<std::string> opened_{}; ///< name of the lock that is shown alone
-    std::optional<lock_state> state_{};   ///< state of that lock; empty: it is free
-    bool known_ = false;                  ///< the server has been asked for `state_`
+    std::string text_{};                  ///< information about that lock
+    std::vector<std::string> wrapped_{};  ///< lines of `text_`
+    std::size_t wrapped_in_ = 0;          ///< width of `wrapped_`; 0: `text_` has changed
     std::size_t scrolled_ = 0;            ///< number of hidden lines above the opened lock
     std::size_t room_ = 1;                ///< number of locks that fit on the screen
     std::string failure_{};

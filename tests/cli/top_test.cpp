@@ -288,6 +288,41 @@ TEST_P(TopOnTerminal, FitsEachSizeAndFollowsAChange) {
     terminal->expect("status 0.");
 }
 
+TEST_P(TopOnTerminal, KeysWorkAtOnceIfALockHasManyWaiters) {
+    const std::string script = R"(
+        redis.call('hset', 'job', '8743c9c0-0795-8fd5-87fd-000000000000:1', 1)
+        for c = 1, 200 do
+            local uuid = string.format('8743c9c0-0795-8fd5-87fd-%012d', c)
+            local waits = {}
+            for i = 1, 100 do
+                waits[i] = {name = 'job', kind = 'plain', since = ARGV[1] - i * 1000}
+            end
+            local card = {host = 'web' .. c, pid = c, program = 'shop', label = '', since = 0,
+                          waits = waits, waits_total = 100}
+            redis.call('set', 'holdfast_client:' .. uuid, cjson.encode(card))
+            redis.call('zadd', 'holdfast_clients', 99999999999999, uuid)
+        end
+        return 'OK')";
+    const std::string now = server().command({"TIME"}).items.at(0).text + "000";
+    ASSERT_EQ(server().command({"EVAL", script, "0", now}).text, "OK");
+    const auto repeated = [](const std::string& key) {
+        std::string keys;
+        for (int i = 0; i < 200; ++i)
+            keys += key;
+        return keys;
+    };
+    const auto terminal = start();
+    frame_with(*terminal, "1 lock, ");
+    const time_point before = boot_clock::now();
+    terminal->type(repeated("\x1b[B") + "\n");
+    frame_with(*terminal, "held by ");
+    terminal->type(repeated("\x1b[6~")); // page down
+    frame_with(*terminal, "19000 more");
+    terminal->type("q");
+    terminal->expect("status 0.");
+    EXPECT_LT(boot_clock::now() - before, 10s);
+}
+
 TEST_P(TopOnTerminal, WideCharactersAreShownInAWindowOfTwoColumns) {
     client home = connect();
     mutex wide{home, "漢字漢字漢字"};
