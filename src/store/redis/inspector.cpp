@@ -633,13 +633,13 @@ struct name_ages {
 };
 
 /// Returns the reported names that belong to the query, in its order.
-std::vector<std::string> names_for(const inspector::active_query& which,
+std::vector<std::string> names_for(const inspector::active_query& query,
                                    const std::vector<seen_client>& clients) {
     std::map<std::string, name_ages> found;
     const auto note = [&](const std::string& name, duration name_ages::*which,
                           const std::optional<duration>& age) {
-        if (!name.starts_with(which.prefix) ||
-            name.find(which.text, which.prefix.size()) == name.npos)
+        if (!name.starts_with(query.prefix) ||
+            name.find(query.text, query.prefix.size()) == name.npos)
             return;
         duration& oldest = found[name].*which;
         oldest = std::max(oldest, age.value_or(duration{}));
@@ -651,10 +651,10 @@ std::vector<std::string> names_for(const inspector::active_query& which,
             note(wait.name, &name_ages::waits, wait.age);
     }
     std::vector<std::pair<std::string, name_ages>> sorted{found.begin(), found.end()};
-    if (which.by != active_order::name)
+    if (query.by != active_order::name)
         std::ranges::stable_sort(sorted, std::ranges::greater{}, [&](const auto& each) {
             const auto& [waits, holds] = each.second;
-            return which.by == active_order::wait ? std::pair{waits, holds}
+            return query.by == active_order::wait ? std::pair{waits, holds}
                                                   : std::pair{holds, waits};
         });
     std::vector<std::string> names;
