@@ -19,8 +19,12 @@ namespace {
 
 constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 
-/// Signals that wake read_key(). All but the first end the program.
-constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/// Signals that end the program. They wake read_key().
+constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/// Other signals that wake read_key(): the terminal's size has changed, the program must stop, or
+/// it continues after a stop.
+constexpr std::array other_signals{SIGWINCH, SIGTSTP, SIGCONT};
 
 /// Longest pause between the bytes of one key, in milliseconds. After a longer pause, the byte ESC
 /// means the key Esc.
@@ -35,6 +39,16 @@ extern "C" void wake_at_signal(int number) {
     const auto byte = static_cast<char>(number);
     [[maybe_unused]] const auto written = ::write(wake_ends[1], &byte, 1);
     errno = saved;
+}
+
+/// Sets the handler of a signal. Returns the action that it replaces.
+struct sigaction set_action(int number, void (*handler)(int)) {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(number, &action, &before);
+    return before;
 }
 
 void write_to_screen(std::string_view text) {
@@ -57,12 +71,12 @@ bool full_screen::is_possible() {
 full_screen::full_screen() {
     if (::pipe2(wake_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         wake_ends[0] = wake_ends[1] = -1;
-    for (const int each : handled_signals) {
-        struct sigaction action {};
-        action.sa_handler = wake_at_signal;
-        action.sa_flags = SA_RESTART;
-        ::sigaction(each, &action, &actions_before_[each]);
-    }
+    const auto handle = [this](int number) {
+        actions_before_[number] = set_action(number, wake_at_signal);
+    };
+    std::ranges::for_each(ending_signals, handle);
+    std::ranges::for_each(other_signals, handle);
+    ::tcgetattr(STDIN_FILENO, &before_);
     enter();
 }
 
@@ -81,8 +95,13 @@ void full_screen::wake() noexcept {
     wake_at_signal(0);
 }
 
+/// Shows the alternate screen, and reads keys without Enter. After a stop, a shell may have changed
+/// the terminal meanwhile. Its new modes are then the modes to restore.
 void full_screen::enter() {
-    ::tcgetattr(STDIN_FILENO, &before_);
+    termios now = before_;
+    ::tcgetattr(STDIN_FILENO, &now);
+    if ((now.c_lflag & ICANON) != 0) // otherwise, the modes are those of this program
+        before_ = now;
     termios raw = before_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     raw.c_iflag &= ~static_cast<tcflag_t>(IXON); // Ctrl-S would stop this program
@@ -95,6 +114,16 @@ void full_screen::enter() {
 void full_screen::leave() {
     write_to_screen("\x1b[?25h\x1b[?1049l");
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+/// Restores the terminal, and stops the program until SIGCONT. If nothing can continue it, the
+/// system does not stop it.
+void full_screen::suspend() {
+    leave();
+    ::sigaction(SIGTSTP, &actions_before_[SIGTSTP], nullptr);
+    ::raise(SIGTSTP); // continues here
+    set_action(SIGTSTP, wake_at_signal);
+    enter();
 }
 
 full_screen::dimensions full_screen::size() const {
@@ -132,14 +161,22 @@ full_screen::pressed full_screen::read_key(holdfast::time_point until) {
     return next_key();
 }
 
+/// Handles the signals that have woken read_key().
 full_screen::pressed full_screen::read_wake() {
     std::array<char, 64> numbers{};
     const ssize_t got = ::read(wake_ends[0], numbers.data(), numbers.size());
-    for (ssize_t i = 0; i < got; ++i)
-        if (const char number = numbers[static_cast<std::size_t>(i)];
-            number != 0 && number != SIGWINCH)
+    const std::string_view told{numbers.data(),
+                                static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    for (const char number : told)
+        if (std::ranges::find(ending_signals, number) != ending_signals.end())
             ended_by_ = number;
-    return {ended_by_ != 0 ? key::quit : key::none, 0};
+    if (ended_by_ != 0)
+        return {key::quit, 0};
+    if (told.find(static_cast<char>(SIGTSTP)) != told.npos)
+        suspend();
+    else if (told.find(static_cast<char>(SIGCONT)) != told.npos)
+        enter(); // after SIGSTOP, which no handler sees
+    return {};
 }
 
 /// Reads bytes from the terminal. Waits for them at most for the given time. Returns whether there
@@ -198,9 +235,7 @@ full_screen::pressed full_screen::next_key() {
     case ctrl_c:
         return {key::quit, 0};
     case ctrl_z:
-        leave();
-        ::raise(SIGTSTP); // continues here after SIGCONT
-        enter();
+        suspend();
         return {};
     case escape_byte:
         return {key::escape, 0};

@@ -19,7 +19,9 @@ namespace cli {
 /// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows its
 /// alternate screen, and keys are read one by one without Enter. The destructor restores the
 /// terminal. Ctrl-C and the signals that end a program are read as `key::quit`, so that they
-/// restore the terminal, too. There can be only one object at a time.
+/// restore the terminal, too. Ctrl-Z and SIGTSTP restore the terminal while the program is stopped.
+/// SIGSTOP cannot do so; but when the program continues, its screen is shown again. There can be
+/// only one object at a time.
 class full_screen {
 public:
     full_screen();
@@ -56,7 +58,7 @@ public:
     };
 
     /// Waits for a key until the given time. Returns `key::none` if no key was pressed until then,
-    /// after wake(), if the terminal's size has changed, or after Ctrl-Z and fg.
+    /// after wake(), if the terminal's size has changed, or after a stop of the program.
     pressed read_key(holdfast::time_point until);
 
     /// Makes read_key() return. Thread-safe.
@@ -68,6 +70,7 @@ public:
 private:
     void enter();
     void leave();
+    void suspend();
     pressed read_wake();
     bool read_typed(int milliseconds);
     pressed next_key();

@@ -263,6 +263,48 @@ TEST_P(TopOnTerminal, IsRestoredHoweverTheProgramEnds) {
     }
 }
 
+TEST_P(TopOnTerminal, IsRestoredAtAStopAndShownAgainAfterIt) {
+    const std::string prompt = "ready> ";
+    terminal_session shell{{"bash", "--norc", "--noprofile", "--noediting", "-i"},
+                           {"HOLDFAST_URL=" + url(), "PS1=" + prompt, "TERM=xterm",
+                            "h=" + program_path(), "HISTFILE="}};
+    shell.expect(prompt);
+    shell.type("$h top\n");
+    frame_with(shell, "0 locks, ");
+    const pid_t top = shell.foreground();
+    const auto continue_it = [&] {
+        shell.type("fg\n");
+        shell.expect("\x1b[?1049h");
+        frame_with(shell, "0 locks, ");
+        shell.type("s"); // the key needs no Enter
+        frame_with(shell, "sorted by held");
+        shell.type("ss");
+        frame_with(shell, "sorted by wait");
+    };
+    for (const bool by_key : {true, false}) {
+        if (by_key)
+            shell.type(ctrl_z);
+        else
+            ASSERT_EQ(::kill(top, SIGTSTP), 0);
+        shell.expect("\x1b[?25h\x1b[?1049l");
+        shell.expect("Stopped");
+        shell.expect(prompt);
+        shell.type("stty -a | tr '\\n' ' '; echo 'ov''er'\n");
+        EXPECT_THAT(shell.expect("over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
+        shell.expect(prompt);
+        continue_it();
+    }
+    ASSERT_EQ(::kill(top, SIGSTOP), 0);
+    shell.expect("Stopped");
+    shell.expect(prompt);
+    continue_it();
+    shell.type("q");
+    shell.expect("\x1b[?25h\x1b[?1049l");
+    shell.expect(prompt);
+    shell.type("stty -a | tr '\\n' ' '; echo 'ov''er'\n");
+    EXPECT_THAT(shell.expect("over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
+}
+
 TEST_P(TopOnTerminal, FitsEachSizeAndFollowsAChange) {
     make_locks(300);
     const terminal_size small{80, 24}, large{200, 60}, tiny{20, 2};
