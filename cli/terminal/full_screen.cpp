@@ -30,6 +30,10 @@ constexpr std::array other_signals{SIGWINCH, SIGTSTP, SIGCONT};
 /// means the key Esc.
 constexpr int pause_in_key = 25;
 
+/// Longest wait for a terminal that takes no output, in milliseconds. After that, the rest of the
+/// output is dropped. The next frame draws the whole screen again.
+constexpr int output_timeout = 500;
+
 // Pipe through which a signal handler or wake() wakes read_key(). Each byte is a signal's number. A
 // signal alone may not wake it: another thread may get the signal.
 int wake_ends[2] = {-1, -1};
@@ -51,15 +55,10 @@ struct sigaction set_action(int number, void (*handler)(int)) {
     return before;
 }
 
-void write_to_screen(std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+/// Opens the terminal of stdout once more. Its mode O_NONBLOCK is then not the mode of stdout,
+/// which the shell and other programs share. Returns -1 if that fails.
+int open_for_output() {
+    return ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 } // namespace
@@ -76,6 +75,7 @@ full_screen::full_screen() {
     };
     std::ranges::for_each(ending_signals, handle);
     std::ranges::for_each(other_signals, handle);
+    output_ = open_for_output();
     ::tcgetattr(STDIN_FILENO, &before_);
     enter();
 }
@@ -84,6 +84,8 @@ full_screen::~full_screen() {
     leave();
     for (const auto& [number, action] : actions_before_)
         ::sigaction(number, &action, nullptr);
+    if (output_ >= 0)
+        ::close(output_);
     for (int& each : wake_ends) {
         if (each >= 0)
             ::close(each);
@@ -93,6 +95,23 @@ full_screen::~full_screen() {
 
 void full_screen::wake() noexcept {
     wake_at_signal(0);
+}
+
+/// Writes to the terminal. If the terminal takes no output for a while, drops the rest of the text.
+void full_screen::write(std::string_view text) {
+    const int terminal = output_ >= 0 ? output_ : STDOUT_FILENO;
+    while (!text.empty()) {
+        const ssize_t written = ::write(terminal, text.data(), text.size());
+        if (written > 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno == EAGAIN) {
+            pollfd ready{terminal, POLLOUT, 0};
+            if (::poll(&ready, 1, output_timeout) == 0)
+                return;
+        } else if (errno != EINTR) {
+            return;
+        }
+    }
 }
 
 /// Shows the alternate screen, and reads keys without Enter. After a stop, a shell may have changed
@@ -108,11 +127,11 @@ void full_screen::enter() {
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    write_to_screen("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // alternate screen, no cursor
+    write("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // alternate screen, no cursor
 }
 
 void full_screen::leave() {
-    write_to_screen("\x1b[?25h\x1b[?1049l");
+    write("\x1b[?25h\x1b[?1049l");
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
@@ -136,14 +155,14 @@ full_screen::dimensions full_screen::size() const {
 
 void full_screen::draw(const std::vector<std::string>& lines, std::optional<std::size_t> marked) {
     const auto [columns, rows] = size();
-    std::string frame = "\x1b[H";
+    std::string frame = "\x1b[m\x1b[H"; // the frame before may have been cut in inverse colours
     for (std::size_t i = 0; i < std::min(lines.size(), rows); ++i) {
         frame += i > 0 ? "\r\n" : "";
         frame += marked == i ? "\x1b[7m" : "";
         frame += cut(lines[i], columns);
         frame += marked == i ? "\x1b[27m\x1b[K" : "\x1b[K";
     }
-    write_to_screen(frame + "\x1b[J");
+    write(frame + "\x1b[J");
 }
 
 full_screen::pressed full_screen::read_key(holdfast::time_point until) {

@@ -68,6 +68,7 @@ public:
     int ended_by() const noexcept { return ended_by_; }
 
 private:
+    void write(std::string_view);
     void enter();
     void leave();
     void suspend();
@@ -75,6 +76,7 @@ private:
     bool read_typed(int milliseconds);
     pressed next_key();
 
+    int output_ = -1; ///< the terminal, opened so that write() does not block; -1: use stdout
     termios before_{};
     std::string typed_; ///< bytes that were read and not yet used
     int ended_by_ = 0;

@@ -305,6 +305,31 @@ TEST_P(TopOnTerminal, IsRestoredAtAStopAndShownAgainAfterIt) {
     EXPECT_THAT(shell.expect("over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
 }
 
+TEST_P(TopOnTerminal, EndsAlthoughTheTerminalTakesNoOutput) {
+    make_locks(300);
+    const auto start_large = [&] {
+        return std::make_unique<terminal_session>(
+            std::vector<std::string>{"sh", "-c",
+                                     "sh -c 'echo id $$.; exec " + program_path() +
+                                         " top --limit 1000'; echo status $?."},
+            std::vector<std::string>{"HOLDFAST_URL=" + url(), "TERM=xterm"},
+            terminal_size{500, 200});
+    };
+    for (const int number : {SIGTERM, SIGHUP, 0}) {
+        const auto terminal = start_large();
+        terminal->expect("id ");
+        const auto id = static_cast<pid_t>(std::stol(terminal->expect(".")));
+        terminal->type("ssssss");        // each key draws a frame, and
+        std::this_thread::sleep_for(3s); // nobody reads what the terminal shows
+        if (number == 0)
+            terminal->type("q");
+        else
+            ASSERT_EQ(::kill(id, number), 0);
+        EXPECT_TRUE(eventually([&] { return ::kill(id, 0) != 0; }));
+        terminal->expect("status " + std::to_string(number == 0 ? 0 : 128 + number) + ".");
+    }
+}
+
 TEST_P(TopOnTerminal, FitsEachSizeAndFollowsAChange) {
     make_locks(300);
     const terminal_size small{80, 24}, large{200, 60}, tiny{20, 2};
