@@ -156,13 +156,18 @@ full_screen::dimensions full_screen::size() const {
 void full_screen::draw(const std::vector<std::string>& lines, std::optional<std::size_t> marked) {
     const auto [columns, rows] = size();
     std::string frame = "\x1b[m\x1b[H"; // the frame before may have been cut in inverse colours
-    for (std::size_t i = 0; i < std::min(lines.size(), rows); ++i) {
-        frame += i > 0 ? "\r\n" : "";
+    const std::size_t count = std::min(lines.size(), rows);
+    for (std::size_t i = 0; i < count; ++i) {
+        // Erase the line before its text. After a text that fills the line, the cursor is still on
+        // the last character, which would be erased.
+        frame += i > 0 ? "\r\n\x1b[K" : "\x1b[K";
         frame += marked == i ? "\x1b[7m" : "";
         frame += cut(lines[i], columns);
-        frame += marked == i ? "\x1b[27m\x1b[K" : "\x1b[K";
+        frame += marked == i ? "\x1b[27m" : "";
     }
-    write(frame + "\x1b[J");
+    if (count < rows)
+        frame += "\r\n\x1b[J";
+    write(frame + "\x1b[m");
 }
 
 full_screen::pressed full_screen::read_key(holdfast::time_point until) {

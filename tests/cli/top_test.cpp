@@ -18,7 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -144,7 +146,7 @@ TEST_P(Top, PrefixOfTheUrlIsLeftOut) {
 }
 
 /// A frame is what `top` draws at a time: the text between these two sequences.
-const std::string frame_begin = "\x1b[H", frame_end = "\x1b[J";
+const std::string frame_begin = "\x1b[H", frame_end = "\x1b[m";
 
 /// Returns the lines of a frame without the sequences that control the terminal.
 std::vector<std::string> lines_of(const std::string& frame) {
@@ -169,18 +171,23 @@ protected:
             std::vector<std::string>{"HOLDFAST_URL=" + url(), "TERM=xterm"}, size);
     }
 
-    /// Waits for the next frame with the text. Returns the lines of the frame.
-    static std::vector<std::string> frame_with(terminal_session& terminal,
-                                               const std::string& text) {
+    /// Waits for the next frame with the text. Returns the bytes of the frame.
+    static std::string bytes_of_frame_with(terminal_session& terminal, const std::string& text) {
         const time_point give_up_at = boot_clock::now() + far_too_long;
         for (;;) {
             terminal.expect(frame_begin);
-            const std::string frame = terminal.expect(frame_end);
+            std::string frame = terminal.expect(frame_end);
             if (frame.find(text) != frame.npos)
-                return lines_of(frame);
+                return frame;
             if (boot_clock::now() > give_up_at)
                 throw too_late{"no frame with '" + text + "', but: " + frame};
         }
+    }
+
+    /// Waits for the next frame with the text. Returns the lines of the frame.
+    static std::vector<std::string> frame_with(terminal_session& terminal,
+                                               const std::string& text) {
+        return lines_of(bytes_of_frame_with(terminal, text));
     }
 
     static void expect_to_fit(const std::vector<std::string>& lines, terminal_size size) {
@@ -303,6 +310,24 @@ TEST_P(TopOnTerminal, IsRestoredAtAStopAndShownAgainAfterIt) {
     shell.expect(prompt);
     shell.type("stty -a | tr '\\n' ' '; echo 'ov''er'\n");
     EXPECT_THAT(shell.expect("over"), AllOf(HasSubstr(" icanon"), HasSubstr(" echo ")));
+}
+
+TEST_P(TopOnTerminal, LastColumnOfAFullLineIsNotErased) {
+    make_locks(100);
+    const terminal_size size{40, 12};
+    const auto terminal = start("", size);
+    std::istringstream frame{bytes_of_frame_with(*terminal, "100 locks")};
+    bool any_full = false;
+    for (std::string line; std::getline(frame, line);) {
+        const std::size_t erased = line.rfind("\x1b[K");
+        ASSERT_NE(erased, line.npos);
+        EXPECT_THAT(lines_of(line.substr(0, erased)), Each(IsEmpty()))
+            << "text before it is erased";
+        any_full |= lines_of(line)[0].size() == size.columns;
+    }
+    EXPECT_TRUE(any_full);
+    terminal->type("q");
+    terminal->expect("status 0.");
 }
 
 TEST_P(TopOnTerminal, EndsAlthoughTheTerminalTakesNoOutput) {
