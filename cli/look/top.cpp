@@ -395,15 +395,17 @@ private:
     void take(top_answer said) {
         next_ = holdfast::boot_clock::now() + period; // a slow server is asked less often
         if (said.name != opened_)
-            asker_.start({opened_, how_}); // the user has meanwhile opened or left a lock
+            ask_soon(); // the user has meanwhile opened or left a lock
         failure_ = std::move(said.failure);
         if (!failure_.empty())
             return;
         answered_at_ = holdfast::boot_clock::now();
-        if (said.list)
+        if (said.list && !paused_)
             show(std::move(*said.list));
-        if (said.name && said.name == opened_)
+        if (said.name && said.name == opened_ && !(paused_ && known_)) {
             show_opened(std::move(said.text));
+            known_ = true;
+        }
     }
 
     void show(lock_list found) {
@@ -521,11 +523,17 @@ private:
         if (letter == 'q')
             quits_ = true;
         else if (letter == 'p')
-            paused_ = !paused_;
+            pause();
         else if (letter == 's' && !opened_)
             sort_by_next();
         else if (letter == '/' && !opened_)
             typing_ = true;
+    }
+
+    void pause() {
+        paused_ = !paused_;
+        if (!paused_)
+            ask_soon();
     }
 
     /// Sorts the table by the next column, and asks for the first locks in this order.
@@ -568,6 +576,7 @@ private:
             return;
         opened_ = chosen_ = shown_[chosen_index()]->name;
         show_opened("'" + printable(*opened_, opened_->size()) + "' ...\n");
+        known_ = false;
         scrolled_ = 0;
         ask_soon();
     }
@@ -597,6 +606,7 @@ private:
     std::string chosen_{};                ///< name of the chosen lock; empty: the first lock
     std::optional<std::string> opened_{}; ///< name of the lock that is shown alone
     std::string text_{};                  ///< information about that lock
+    bool known_ = false;                  ///< `text_` is an answer of the server
     std::vector<std::string> wrapped_{};  ///< lines of `text_`
     std::size_t wrapped_in_ = 0;          ///< width of `wrapped_`; 0: `text_` has changed
     std::size_t scrolled_ = 0;            ///< number of hidden lines above the opened lock

@@ -242,6 +242,29 @@ TEST_P(TopOnTerminal, KeysSortFilterOpenPauseAndQuit) {
     EXPECT_EQ(terminal->end(), 0);
 }
 
+TEST_P(TopOnTerminal, PausedTableIsKeptAlthoughALockIsOpenedAndLeft) {
+    client home = connect();
+    mutex job{home, name}, desk{home, "desk"};
+    const std::scoped_lock held{job};
+    await_locks(1);
+    const auto terminal = start();
+    frame_with(*terminal, "1 lock, ");
+    terminal->type("p");
+    frame_with(*terminal, "paused");
+    const std::scoped_lock later{desk};
+    await_locks(2);
+    terminal->type("\n\x1b"); // opens and leaves the lock before the server has answered
+    std::this_thread::sleep_for(1s);
+    terminal->type("s");
+    const auto paused = frame_with(*terminal, "sorted by held");
+    EXPECT_THAT(paused[0], StartsWith("holdfast top: 1 lock, "));
+    EXPECT_THAT(paused.back(), StartsWith("job "));
+    terminal->type("p");
+    frame_with(*terminal, "2 locks, ");
+    terminal->type("q");
+    terminal->expect("status 0.");
+}
+
 TEST_P(TopOnTerminal, IsRestoredHoweverTheProgramEnds) {
     using namespace std::string_literals;
     for (const std::string& keys : {"q"s, ctrl_c, "/x" + ctrl_c, "\x1b[5~\x1bOAq"s}) {
