@@ -128,6 +128,14 @@ TEST_P(Top, JsonHasTheTimesOfHoldersAndWaiters) {
     EXPECT_THAT(listed.out, AllOf(HasSubstr("HELD"), HasSubstr("WAITED")));
 }
 
+TEST_P(Top, IndexOfAnotherProgramIsNamedAndEndsWith69) {
+    server().command({"SET", "holdfast_clients", "text"});
+    const ended refused = run({"top"}, url());
+    EXPECT_EQ(refused.status, 69);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("the key holdfast_clients has a value of another"),
+                                   Not(HasSubstr("another name"))));
+}
+
 TEST_P(Top, JsonIsOneLinePerSecondUntilTheCount) {
     const ended lines = run({"top", "--json", "--count", "2"}, url());
     EXPECT_EQ(std::ranges::count(lines.out, '\n'), 2);

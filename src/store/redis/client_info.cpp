@@ -232,7 +232,17 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
                 found.push_back(std::string{key_prefix} + text(each));
         return found;
     };
-    co_return checked(server, answer, read);
+    try {
+        co_return checked(server, answer, read);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::wrong_type)
+            throw;
+    }
+    // The text of `wrong_type` is about the name of a lock.
+    throw boost::system::system_error{
+        make_error_code(store_errc::other),
+        "the key holdfast_clients has a value of another program, but should name the clients that "
+        "list their holds and waits; delete it"};
 }
 
 /// Divides the keys into groups, one for each request.
