@@ -54,11 +54,13 @@ Usage: holdfast top [OPTIONS] [TEXT]
       --limit N        show at most N locks (default 100): the first in this
                        order
       --json           for programs: one object per line and second: {"time",
-                       "locks": [...], "complete", "requests", "server"}; each
-                       lock is an object as printed by 'holdfast inspect
-                       --json'; "requests" is the number of requests that this
-                       program sent to the server for the line, or null if it is
-                       not known
+                       "locks": [...], "complete", "requests", "failure",
+                       "server"}; each lock is an object as printed by 'holdfast
+                       inspect --json'; "requests" is the number of requests
+                       that this program sent to the server for the line, or
+                       null if it is not known; if the server stops replying
+                       after the first line, "failure" says why, "locks" is
+                       empty, and the program asks again
       --count N        with --json, end after N lines
       --url URL        the server, as for 'holdfast run'; it cannot be a quorum
   -h, --help           print this text
@@ -80,7 +82,7 @@ Keys on a terminal:
 Exit status:
     0   the table was printed; if it is not complete, stderr says so
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses the request
+   69   the server cannot be reached at the start, or refuses the request
 
 Examples:
   holdfast top
@@ -192,7 +194,9 @@ void print_top_table(const lock_list& found, const top_options& how) {
             ", or not all clients could be asked; give a TEXT or --limit");
 }
 
-void print_top_line(const lock_list& found, const top_options& how, const std::string& server) {
+/// Prints a JSON line. `failure` says why the server did not reply, or is empty.
+void print_top_line(const lock_list& found, const std::string& failure, const top_options& how,
+                    const std::string& server) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     boost::json::array locks;
     for (const lock_state* const each : shown_of(found, how))
@@ -202,16 +206,24 @@ void print_top_line(const lock_list& found, const top_options& how, const std::s
         {"locks", std::move(locks)},
         {"complete", found.complete},
         {"requests", found.requests != 0 ? boost::json::value(found.requests) : nullptr},
+        {"failure", failure.empty() ? nullptr : boost::json::value(text_in_json(failure))},
         {"server", text_in_json(without_password(server))}};
     write_json(line);
     std::cout.flush();
 }
 
 /// Prints a JSON line once a second. Returns after `count` lines, or if stdout cannot be written.
+/// Throws the error of the first question. A later error is printed as a line.
 void print_top_lines(holdfast::client& home, const top_options& how, const std::string& server) {
     holdfast::time_point next = holdfast::boot_clock::now();
     for (std::size_t lines = 1;; ++lines) {
-        print_top_line(ask_for_locks(home, server, how), how, server);
+        try {
+            print_top_line(ask_for_locks(home, server, how), {}, how, server);
+        } catch (const boost::system::system_error& why) {
+            if (lines == 1)
+                throw;
+            print_top_line({.complete = false}, reason_in_words(why), how, server);
+        }
         if (lines == how.count || !std::cout)
             return;
         next = std::max(next + 1s, holdfast::boot_clock::now());

@@ -141,6 +141,22 @@ TEST_P(Top, JsonIsOneLinePerSecondUntilTheCount) {
     EXPECT_EQ(std::ranges::count(lines.out, '\n'), 2);
 }
 
+TEST_P(Top, JsonContinuesAfterASilenceOfTheServer) {
+    program lines{{"top", "--json"}, url()};
+    EXPECT_TRUE(boost::json::parse(lines.line()).at("failure").is_null());
+    server().pause();
+    boost::json::value silent;
+    EXPECT_TRUE(eventually([&] {
+        silent = boost::json::parse(lines.line());
+        return silent.at("failure").is_string();
+    }));
+    server().resume();
+    EXPECT_TRUE(silent.at("locks").as_array().empty());
+    EXPECT_FALSE(silent.at("complete").as_bool());
+    EXPECT_TRUE(
+        eventually([&] { return boost::json::parse(lines.line()).at("failure").is_null(); }));
+}
+
 TEST_P(Top, PrefixOfTheUrlIsLeftOut) {
     options how{url() + (url().find('?') == std::string::npos ? "?" : "&") + "prefix=shop:"};
     client home{std::move(how)};
