@@ -142,12 +142,14 @@ table table_of(std::span<const lock_state* const> locks) {
     return lines;
 }
 
-/// Asks the server for the locks. Removes the prefix of the URL from their names.
+/// Asks the server for the locks. Removes the prefix of the URL from their names. Leaves out a lock
+/// whose name is only the prefix: holdfast refuses empty names, so no verb could show this lock.
 lock_list ask_for_locks(holdfast::client& home, const std::string& server, const top_options& how) {
     lock_list found = home.list_active(how.limit, how.by, how.text);
     const std::string prefix = prefix_of(server);
     for (lock_state& each : found.locks)
         each.name = without_prefix(std::move(each.name), prefix);
+    std::erase_if(found.locks, [](const lock_state& each) { return each.name.empty(); });
     return found;
 }
 
@@ -649,11 +651,10 @@ int top(const inheritance& inherited, arguments all) {
                   [&how](std::uint64_t number) { how.limit = static_cast<std::size_t>(number); });
     expect_number(expected, "--count", "--count", 1, 1'000'000'000,
                   [&how](std::uint64_t number) { how.count = static_cast<std::size_t>(number); });
-    given.name = "*"; // `parse_look` refuses an empty name
-    if (!parse_look(expected, given, lock_word::optional, std::move(all), top_help))
+    expected.add_option("TEXT", how.text);
+    if (!parse_look(expected, given, lock_word::none, std::move(all), top_help))
         return success;
     how.by = order_in(by);
-    how.text = given.name == "*" ? "" : given.name;
     if (how.count != 0 && !given.json)
         throw usage_error{"--count is for --json"};
     return ask_server(inherited, given, [&](holdfast::client& home) {

@@ -169,6 +169,17 @@ TEST_P(Top, PrefixOfTheUrlIsLeftOut) {
     EXPECT_THAT(run({"top"}, url()).out, HasSubstr("shop:job"));
 }
 
+TEST_P(Top, TextMayContainWildcardsAndNeverMatchesAnEmptyName) {
+    client home = connect();
+    mutex job{home, name}, star{home, "a*b"}, prefix{home, "app:"};
+    const std::scoped_lock held{job, star, prefix};
+    await_locks(3);
+    EXPECT_THAT(run({"top", "*"}, url()).out, AllOf(HasSubstr("a*b"), Not(HasSubstr("job"))));
+    const std::string with_prefix =
+        url() + (url().find('?') == std::string::npos ? "?" : "&") + "prefix=app:";
+    EXPECT_EQ(run({"top"}, with_prefix).out, "") << "the name would be empty";
+}
+
 /// A frame is what `top` draws at a time: the text between these two sequences.
 const std::string frame_begin = "\x1b[H", frame_end = "\x1b[m";
 
@@ -287,6 +298,18 @@ TEST_P(TopOnTerminal, PausedTableIsKeptAlthoughALockIsOpenedAndLeft) {
     frame_with(*terminal, "2 locks, ");
     terminal->type("q");
     terminal->expect("status 0.");
+}
+
+TEST_P(TopOnTerminal, TerminalWithoutATypeGetsTheTableOnce) {
+    client home = connect();
+    mutex job{home, name};
+    const std::scoped_lock held{job};
+    await_locks(1);
+    for (const char* const type : {"TERM=", "TERM=dumb"}) {
+        terminal_session terminal{{program_path(), "top"}, {"HOLDFAST_URL=" + url(), type}};
+        EXPECT_THAT(terminal.expect("job "), Not(HasSubstr("\x1b"))) << type;
+        EXPECT_EQ(terminal.end(), 0) << type;
+    }
 }
 
 TEST_P(TopOnTerminal, IsRestoredHoweverTheProgramEnds) {

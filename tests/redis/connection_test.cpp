@@ -622,6 +622,23 @@ TEST_P(ClientKey, OfAnotherProgramWithOddContentIsSkipped) {
     lock.unlock();
 }
 
+TEST_P(ClientKey, WithATimeThatNoClientWritesIsShownWithoutTheTime) {
+    client home{reaching()};
+    const std::string other = "8743c9c0-0795-8fd5-87fd-6c719a6b4586";
+    server().command({"HSET", "L", other + ":1", "1"});
+    server().command({"ZADD", "holdfast_clients", "99999999999999", other});
+    for (const char* const since : {"-1", "0", "-1e300", "\"nan\"", "1500000000000"}) {
+        server().command({"SET", "holdfast_client:" + other,
+                          std::string{"{\"holds\": [{\"name\": \"L\", \"owner\": \"1\", "
+                                      "\"since\": "} +
+                              since + "}]}"});
+        const lock_list seen = home.list_active();
+        ASSERT_EQ(seen.locks.size(), 1u) << since;
+        EXPECT_FALSE(seen.locks[0].owners.at(0).held_for) << since;
+        EXPECT_FALSE(seen.locks[0].owners.at(0).held_since) << since;
+    }
+}
+
 TEST_P(ClientKey, ThatMayNotBeWrittenIsToldOnceAndFailsNoLock) {
     server().command({"ACL", "SETUSER", "app", "on", ">its", "+@all", "-set", "~*", "&*"});
     client home{reaching("app")};

@@ -13,12 +13,16 @@ if with_entries then
     now = math.floor(clock_and_whether_late(0) / 1000)
 end
 
+-- A time before 2020 was not written by a client.
+local earliest = 1577836800000
+
 local function times_of(entry)
     local since = tonumber(entry.since)
-    if not since or now == 0 then
+    if not since or now == 0 or not (since >= earliest) then
         return -1, -1
     end
-    return math.floor(since), math.max(0, math.floor(now - since))
+    since = math.min(since, now)
+    return math.floor(since), math.floor(now - since)
 end
 
 -- Calls `add` for each valid entry of a list. Skips other data, because another program may have
