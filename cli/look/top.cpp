@@ -554,6 +554,7 @@ private:
     void sort_by_next() {
         how_.by =
             static_cast<active_order>((static_cast<std::size_t>(how_.by) + 1) % order_words.size());
+        shown_ = shown_of(found_, how_);
         ask_soon();
     }
 
