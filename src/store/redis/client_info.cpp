@@ -224,7 +224,6 @@ namespace {
 asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
     const std::string_view keys[] = {index_key};
     const argument arguments[] = {static_cast<std::int64_t>(clients_max)};
-    const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
     const auto read = [](const reply& said) {
         std::vector<std::string> found;
         for (const reply& each : items(said)) // skip names that another program wrote
@@ -233,6 +232,7 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
         return found;
     };
     try {
+        const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
         co_return checked(server, answer, read);
     } catch (const boost::system::system_error& why) {
         if (why.code() != store_errc::wrong_type)
