@@ -21,6 +21,7 @@
 #include <functional>
 #include <iostream>
 #include <mutex>
+#include <span>
 #include <sstream>
 #include <stop_token>
 #include <thread>
@@ -31,6 +32,7 @@
 namespace cli {
 namespace {
 
+using holdfast::active_order;
 using holdfast::duration;
 using holdfast::lock_list;
 using holdfast::lock_state;
@@ -49,13 +51,16 @@ Usage: holdfast top [OPTIONS] [TEXT]
   TEXT                 show only names that contain this text
       --sort KEY       sort by 'wait' (the oldest wait; this is the default),
                        'held' (the longest hold) or 'name'
-      --limit N        show at most N locks (default 100)
+      --limit N        show at most N locks (default 100): the first in this
+                       order
       --json           for programs: one object per line and second: {"time",
-                       "locks": [...], "complete", "requests", "server"}; each
-                       lock is an object as printed by 'holdfast inspect
-                       --json'; "requests" is the number of requests that this
-                       program sent to the server for the line, or null if it is
-                       not known
+                       "locks": [...], "complete", "requests", "failure",
+                       "server"}; each lock is an object as printed by 'holdfast
+                       inspect --json'; "requests" is the number of requests
+                       that this program sent to the server for the line, or
+                       null if it is not known; if the server stops replying
+                       after the first line, "failure" says why, "locks" is
+                       empty, and the program asks again
       --count N        with --json, end after N lines
       --url URL        the server, as for 'holdfast run'; it cannot be a quorum
   -h, --help           print this text
@@ -75,9 +80,9 @@ Keys on a terminal:
   q                    quit
 
 Exit status:
-    0   the table was printed
+    0   the table was printed; if it is not complete, stderr says so
    64   the command line or a variable is wrong
-   69   the server cannot be reached, or refuses the request
+   69   the server cannot be reached at the start, or refuses the request
 
 Examples:
   holdfast top
@@ -85,31 +90,19 @@ Examples:
   holdfast top --json --count 1 | jq -r '.locks[].name'
 )";
 
-enum class top_order { wait, held, name };
+/// Words for the values of `active_order`.
 constexpr std::array<std::string_view, 3> order_words{"wait", "held", "name"};
 
-std::string_view word_for(top_order by) {
+std::string_view word_for(active_order by) {
     return order_words[static_cast<std::size_t>(by)];
 }
 
 struct top_options {
-    std::string text{};
-    top_order by = top_order::wait;
+    std::string text{}; ///< the names of the locks contain it
+    active_order by = active_order::wait;
     std::size_t limit = 100;
     std::size_t count = 0; ///< number of JSON lines; 0: no end
 };
-
-void sort_by(top_order by, std::vector<lock_state>& locks) {
-    const auto age = [](const std::optional<duration>& time) {
-        return time.value_or(duration{-1});
-    };
-    if (by == top_order::name)
-        return std::ranges::stable_sort(locks, {}, &lock_state::name), void();
-    std::ranges::stable_sort(locks, std::ranges::greater{}, [&](const lock_state& each) {
-        const duration wait = age(longest_wait(each)), held = age(longest_hold(each));
-        return by == top_order::wait ? std::pair{wait, held} : std::pair{held, wait};
-    });
-}
 
 /// Describes the holder. For several readers, gives their number and the reader with the longest
 /// hold.
@@ -129,7 +122,7 @@ std::string token_of(const lock_state& lock) {
     return token != 0 ? std::to_string(token) : "-";
 }
 
-table table_of(const std::vector<lock_state>& locks) {
+table table_of(std::span<const lock_state* const> locks) {
     constexpr std::size_t name_least = 16, holder_least = 8;
     table lines{{{"NAME", name_least},
                  {"KIND"},
@@ -139,53 +132,100 @@ table table_of(const std::vector<lock_state>& locks) {
                  {"WAITING"},
                  {"OLDEST"},
                  {"TOKEN"}}};
-    for (const lock_state& each : locks)
+    for (const lock_state* const each : locks)
         lines.add(
-            {each.name,
-             each.kind == holdfast::key_kind::read_write_lock ? "rw lock" : kind_in_words(each),
-             holder_of(each), or_dash(longest_hold(each)), each.is_held ? left_in_words(each) : "-",
-             std::to_string(waiter_count(each)), or_dash(longest_wait(each)), token_of(each)});
+            {each->name,
+             each->kind == holdfast::key_kind::read_write_lock ? "rw lock" : kind_in_words(*each),
+             holder_of(*each), or_dash(longest_hold(*each)),
+             each->is_held ? left_in_words(*each) : "-", std::to_string(waiter_count(*each)),
+             or_dash(longest_wait(*each)), token_of(*each)});
     return lines;
 }
 
-/// Asks the server for the locks. Removes the prefix of the URL from their names.
+/// Asks the server for the locks. Removes the prefix of the URL from their names. Leaves out a lock
+/// whose name is only the prefix: holdfast refuses empty names, so no verb could show this lock.
 lock_list ask_for_locks(holdfast::client& home, const std::string& server, const top_options& how) {
-    lock_list found = home.list_active(how.limit);
+    lock_list found = home.list_active(how.limit, how.by, how.text);
     const std::string prefix = prefix_of(server);
     for (lock_state& each : found.locks)
         each.name = without_prefix(std::move(each.name), prefix);
+    std::erase_if(found.locks, [](const lock_state& each) { return each.name.empty(); });
     return found;
 }
 
-/// Returns the locks to show, sorted. The user can type a text that their names must contain.
-std::vector<lock_state> shown_of(const lock_list& all, const top_options& how) {
-    std::vector<lock_state> locks = all.locks;
-    std::erase_if(
-        locks, [&](const lock_state& each) { return each.name.find(how.text) == each.name.npos; });
+/// Locks of a list that are shown, in the order in which they are shown.
+using shown_locks = std::vector<const lock_state*>;
+
+void sort_by(active_order by, shown_locks& locks) {
+    if (by == active_order::name)
+        return std::ranges::stable_sort(locks, {}, &lock_state::name), void();
+    const auto ages_of = [by](const lock_state& lock) {
+        constexpr duration unknown{-1};
+        const duration wait = longest_wait(lock).value_or(unknown);
+        const duration held = longest_hold(lock).value_or(unknown);
+        return by == active_order::wait ? std::pair{wait, held} : std::pair{held, wait};
+    };
+    std::vector<std::pair<std::pair<duration, duration>, const lock_state*>> aged;
+    aged.reserve(locks.size());
+    for (const lock_state* const each : locks) // compute each age once
+        aged.emplace_back(ages_of(*each), each);
+    std::ranges::stable_sort(aged, std::ranges::greater{},
+                             [](const auto& each) { return each.first; });
+    std::ranges::transform(aged, locks.begin(), [](const auto& each) { return each.second; });
+}
+
+/// Returns the locks to show, sorted by all that the server reports about them. The user may have
+/// typed another text since the question. The result refers to `all`.
+shown_locks shown_of(const lock_list& all, const top_options& how) {
+    shown_locks locks;
+    for (const lock_state& each : all.locks)
+        if (each.name.find(how.text) != each.name.npos)
+            locks.push_back(&each);
     sort_by(how.by, locks);
     return locks;
 }
 
-void print_top_line(const lock_list& found, const top_options& how, const std::string& server) {
+/// Prints the table once. Says on stderr if it is not complete.
+void print_top_table(const lock_list& found, const top_options& how) {
+    const shown_locks shown = shown_of(found, how);
+    if (!shown.empty())
+        table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
+    std::cout.flush();
+    if (!found.complete)
+        say("these are not all: there are more than " + how_many(how.limit, "lock") +
+            ", or not all clients could be asked; give a TEXT or --limit");
+}
+
+/// Prints a JSON line. `failure` says why the server did not reply, or is empty.
+void print_top_line(const lock_list& found, const std::string& failure, const top_options& how,
+                    const std::string& server) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     boost::json::array locks;
-    for (const lock_state& each : shown_of(found, how))
-        locks.push_back(to_json(each));
+    for (const lock_state* const each : shown_of(found, how))
+        locks.push_back(to_json(*each));
     boost::json::object line{
         {"time", date_in_json(std::chrono::floor<std::chrono::seconds>(now))},
         {"locks", std::move(locks)},
         {"complete", found.complete},
         {"requests", found.requests != 0 ? boost::json::value(found.requests) : nullptr},
+        {"failure", failure.empty() ? nullptr : boost::json::value(text_in_json(failure))},
         {"server", text_in_json(without_password(server))}};
     write_json(line);
     std::cout.flush();
 }
 
 /// Prints a JSON line once a second. Returns after `count` lines, or if stdout cannot be written.
+/// Throws the error of the first question. A later error is printed as a line.
 void print_top_lines(holdfast::client& home, const top_options& how, const std::string& server) {
     holdfast::time_point next = holdfast::boot_clock::now();
     for (std::size_t lines = 1;; ++lines) {
-        print_top_line(ask_for_locks(home, server, how), how, server);
+        try {
+            print_top_line(ask_for_locks(home, server, how), {}, how, server);
+        } catch (const boost::system::system_error& why) {
+            if (lines == 1)
+                throw;
+            print_top_line({.complete = false}, reason_in_words(why), how, server);
+        }
         if (lines == how.count || !std::cout)
             return;
         next = std::max(next + 1s, holdfast::boot_clock::now());
@@ -193,11 +233,17 @@ void print_top_lines(holdfast::client& home, const top_options& how, const std::
     }
 }
 
+/// Question of the screen to the server.
+struct top_question {
+    std::optional<std::string> name{}; ///< name of the lock; empty: the list
+    top_options how{};                 ///< for the list
+};
+
 /// Answer of the server to a question of the screen.
 struct top_answer {
     std::optional<std::string> name{}; ///< name of the lock in the question; empty: the list
     std::optional<lock_list> list{};   ///< set if the question was for the list
-    std::optional<lock_state> lock{};  ///< state of the opened lock; empty: it is free
+    std::string text{};                ///< all information about the lock in the question
     std::string failure{};             ///< why there is no answer; empty: there is one
 };
 
@@ -205,20 +251,20 @@ struct top_answer {
 /// reply. There is at most one question at a time. Call the functions from one thread.
 class top_asker {
 public:
-    /// `ask(name)` returns the state of that lock, or the list of locks if `name` is empty. `done`
-    /// is called after each answer. Both functions run on the asker's thread.
-    using asking = std::function<top_answer(const std::optional<std::string>& name)>;
+    /// `ask(question)` returns the answer of the server. `done` is called after each answer. Both
+    /// run on the asker's thread.
+    using asking = std::function<top_answer(const top_question&)>;
     top_asker(asking ask, std::function<void()> done)
         : ask_{std::move(ask)}
         , done_{std::move(done)} {}
 
     /// Sends a question, unless the previous question has no answer yet.
-    void start(std::optional<std::string> name) {
+    void start(top_question question) {
         const std::scoped_lock guard{mutex_};
         if (asked_)
             return;
         asked_ = true;
-        name_ = std::move(name);
+        question_ = std::move(question);
         since_ = holdfast::boot_clock::now();
         changed_.notify_one();
     }
@@ -244,7 +290,7 @@ private:
             if (!changed_.wait(guard, over, [this] { return asked_ && !answer_; }))
                 return;
             guard.unlock();
-            top_answer said = ask_(name_);
+            top_answer said = ask_(question_);
             guard.lock();
             answer_ = std::move(said);
             done_();
@@ -256,35 +302,58 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     bool asked_ = false;
-    std::optional<std::string> name_{};
+    top_question question_{};
     holdfast::time_point since_{};
     std::optional<top_answer> answer_{};
     std::jthread thread_{[this](const std::stop_token& over) { run(over); }};
 };
 
 /// Divides the text into lines of at most `columns` columns. If a line is too long, its rest is
-/// indented like the values of `print_lock`.
+/// indented like the values of `print_lock`. Each line has room for a wide character beside the
+/// indentation, except in a window of one column.
 std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t columns) {
-    const std::string indentation(std::min<std::size_t>(11, columns / 2), ' ');
+    constexpr std::size_t like_values = 11, widest_character = 2;
+    const std::size_t indentation =
+        std::min({like_values, columns / 2, columns - std::min(columns, widest_character)});
     std::vector<std::string> lines;
     std::istringstream in{text};
     for (std::string line; std::getline(in, line);) {
-        while (width_of(line) > columns) {
-            std::string first{columns_of(line, columns)};
+        std::string_view rest = line;
+        for (std::size_t before = 0;; before = indentation) {
+            std::string_view first = columns_of(rest, columns - before);
+            const bool is_cut = first.size() < rest.size();
             if (const std::size_t blank = first.rfind(' ');
-                blank > indentation.size() && blank != first.npos)
-                first.resize(blank);
-            line.erase(0, first.size());
-            line.erase(0, line.find_first_not_of(' '));
-            line.insert(0, indentation);
-            lines.push_back(std::move(first));
+                is_cut && blank != first.npos && before + blank > indentation)
+                first = first.substr(0, blank);
+            lines.push_back(std::string(before, ' ').append(first));
+            rest.remove_prefix(first.size());
+            rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+            if (rest.empty())
+                break;
         }
-        lines.push_back(std::move(line));
     }
     return lines;
 }
 
-/// The full screen of `holdfast top`: the shown text, and the functions of the keys.
+/// Maximum number of waiters that the screen shows for the opened lock. The others are counted.
+constexpr std::size_t waiters_shown_max = 1000;
+
+/// Returns all information about the opened lock as text. `lock` is empty if the lock is free.
+std::string text_of(const std::string& name, std::optional<lock_state> lock) {
+    if (!lock)
+        return "'" + printable(name, name.size()) + "' is free\n";
+    lock->name = name; // without the prefix of the URL
+    const std::size_t shown = std::min(lock->waiters.size(), waiters_shown_max);
+    const std::size_t others = lock->waiters.size() - shown;
+    lock->waiters.resize(shown);
+    std::ostringstream text;
+    print_lock(text, *lock);
+    if (others > 0)
+        text << "waits      " << others << " more\n";
+    return text.str();
+}
+
+/// The full screen of `holdfast top`: what it shows, and what the keys do.
 class top_screen {
 public:
     top_screen(holdfast::client& home, const std::string& server, top_options how)
@@ -302,7 +371,7 @@ public:
     /// Shows the table until the user quits. `first` is the first list. Returns the signal that
     /// ended the screen, or 0.
     int run(lock_list first) {
-        found_ = std::move(first);
+        show(std::move(first));
         next_ = holdfast::boot_clock::now() + period;
         while (!quits_) {
             draw();
@@ -314,7 +383,7 @@ public:
             if (holdfast::boot_clock::now() < next_)
                 continue;
             if (!paused_)
-                asker_.start(opened_);
+                asker_.start({opened_, how_});
             next_ = holdfast::boot_clock::now() + period;
         }
         return screen_.ended_by();
@@ -326,14 +395,12 @@ private:
     static constexpr duration silence_max = 2s;
     static constexpr std::size_t head_lines = 3; ///< lines above the first lock, with the titles
 
-    top_answer ask(const std::optional<std::string>& name) {
+    top_answer ask(const top_question& question) {
+        const auto& [name, how] = question;
         try {
             if (!name)
-                return {.list = ask_for_locks(home_, server_, how_)};
-            top_answer said{.name = name, .lock = home_.inspect(*name)};
-            if (said.lock)
-                said.lock->name = *name;
-            return said;
+                return {.list = ask_for_locks(home_, server_, how)};
+            return {.name = name, .text = text_of(*name, home_.inspect(*name))};
         } catch (const boost::system::system_error& why) {
             return {.name = name, .failure = reason_in_words(why)};
         }
@@ -342,21 +409,31 @@ private:
     void take(top_answer said) {
         next_ = holdfast::boot_clock::now() + period; // a slow server is asked less often
         if (said.name != opened_)
-            asker_.start(opened_); // the user has meanwhile opened or left a lock
+            ask_soon(); // the user has meanwhile opened or left a lock
         failure_ = std::move(said.failure);
         if (!failure_.empty())
             return;
         answered_at_ = holdfast::boot_clock::now();
-        if (said.list)
-            found_ = std::move(*said.list);
-        if (said.name && said.name == opened_) {
-            state_ = std::move(said.lock);
+        if (said.list && !paused_)
+            show(std::move(*said.list));
+        if (said.name && said.name == opened_ && !(paused_ && known_)) {
+            show_opened(std::move(said.text));
             known_ = true;
         }
     }
 
-    std::string head(std::size_t count) const {
-        std::string line = "holdfast top: " + how_many(count, "lock") + ", sorted by " +
+    void show(lock_list found) {
+        found_ = std::move(found);
+        shown_ = shown_of(found_, how_);
+    }
+
+    void show_opened(std::string text) {
+        text_ = std::move(text);
+        wrapped_in_ = 0;
+    }
+
+    std::string head() const {
+        std::string line = "holdfast top: " + how_many(shown_.size(), "lock") + ", sorted by " +
                            std::string{word_for(how_.by)};
         if (paused_)
             line += ", paused";
@@ -384,50 +461,48 @@ private:
     }
 
     void draw() {
-        std::vector<lock_state> locks = shown_of(found_, how_);
         const auto [columns, rows] = screen_.size();
-        std::vector<std::string> lines{head(locks.size()), foot()};
+        std::vector<std::string> lines{head(), foot()};
         std::optional<std::size_t> marked;
         if (opened_)
             add_opened(lines, columns, rows);
         else
-            marked = add_table(lines, locks, columns, rows);
+            marked = add_table(lines, columns, rows);
         screen_.draw(lines, marked);
     }
 
-    /// Appends all information about the opened lock.
+    /// Appends all information about the opened lock, as far as it fits on the screen. The text is
+    /// divided into lines only if it or the width of the screen has changed.
     void add_opened(std::vector<std::string>& lines, std::size_t columns, std::size_t rows) {
-        std::ostringstream text;
-        if (state_)
-            print_lock(text, *state_);
-        else
-            text << "'" << printable(*opened_) << (known_ ? "' is free\n" : "' ...\n");
-        const std::vector<std::string> all = wrapped_lines_in(text.str(), columns);
+        if (std::exchange(wrapped_in_, columns) != columns)
+            wrapped_ = wrapped_lines_in(text_, columns);
         const std::size_t room = rows - std::min(rows, lines.size());
-        scrolled_ = std::min(scrolled_, all.size() - std::min(all.size(), room));
-        lines.insert(lines.end(), all.begin() + static_cast<std::ptrdiff_t>(scrolled_), all.end());
+        scrolled_ = std::min(scrolled_, wrapped_.size() - std::min(wrapped_.size(), room));
+        const auto first = wrapped_.begin() + static_cast<std::ptrdiff_t>(scrolled_);
+        const std::size_t count = std::min(room, wrapped_.size() - scrolled_);
+        lines.insert(lines.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    }
+
+    /// Returns the index of the chosen lock, or of the first lock if the chosen lock is not shown.
+    std::size_t chosen_index() const {
+        const auto at = std::ranges::find(shown_, chosen_, &lock_state::name);
+        return at == shown_.end() ? 0 : static_cast<std::size_t>(at - shown_.begin());
     }
 
     /// Appends the table, as far as it fits on the screen. Returns the index of the chosen line.
-    std::optional<std::size_t> add_table(std::vector<std::string>& lines,
-                                         std::vector<lock_state>& locks, std::size_t columns,
+    std::optional<std::size_t> add_table(std::vector<std::string>& lines, std::size_t columns,
                                          std::size_t rows) {
         room_ = std::max<std::size_t>(rows, head_lines + 1) - head_lines;
-        const auto at = std::ranges::find(locks, chosen_, &lock_state::name);
-        const std::size_t index =
-            at == locks.end() ? 0 : static_cast<std::size_t>(at - locks.begin());
-        names_.clear();
-        for (const lock_state& each : locks)
-            names_.push_back(each.name);
+        const std::size_t index = chosen_index();
         const std::size_t first = index < room_ ? 0 : index - room_ + 1;
-        locks.erase(locks.begin(), locks.begin() + static_cast<std::ptrdiff_t>(first));
-        locks.resize(std::min(locks.size(), room_));
+        const std::span<const lock_state* const> fitting =
+            std::span{shown_}.subspan(first, std::min(room_, shown_.size() - first));
         std::ostringstream text;
-        table_of(locks).print(text, {columns, false, false});
+        table_of(fitting).print(text, {columns, false, false});
         std::istringstream in{text.str()};
         for (std::string line; std::getline(in, line);)
             lines.push_back(line);
-        if (names_.empty())
+        if (shown_.empty())
             return std::nullopt;
         return head_lines + index - first;
     }
@@ -462,15 +537,28 @@ private:
         if (letter == 'q')
             quits_ = true;
         else if (letter == 'p')
-            paused_ = !paused_;
+            pause();
         else if (letter == 's' && !opened_)
-            how_.by = static_cast<top_order>((static_cast<std::size_t>(how_.by) + 1) %
-                                             order_words.size());
+            sort_by_next();
         else if (letter == '/' && !opened_)
             typing_ = true;
     }
 
-    /// Changes the text that the names must contain.
+    void pause() {
+        paused_ = !paused_;
+        if (!paused_)
+            ask_soon();
+    }
+
+    /// Sorts the table by the next column, and asks for the first locks in this order.
+    void sort_by_next() {
+        how_.by =
+            static_cast<active_order>((static_cast<std::size_t>(how_.by) + 1) % order_words.size());
+        shown_ = shown_of(found_, how_);
+        ask_soon();
+    }
+
+    /// Changes the text that the names must contain, and asks for all locks with these names.
     void type(full_screen::pressed pressed) {
         using key = full_screen::key;
         if (pressed.which == key::enter || pressed.which == key::escape)
@@ -481,6 +569,8 @@ private:
             remove_last_letter(how_.text);
         if (pressed.which == key::character)
             how_.text += pressed.letter;
+        shown_ = shown_of(found_, how_);
+        ask_soon();
     }
 
     /// Chooses another lock, or scrolls the information about the opened lock.
@@ -492,19 +582,15 @@ private:
             scrolled_ = moved(scrolled_, scrolled_ + lines); // draw() knows the last line
             return;
         }
-        if (names_.empty())
-            return;
-        const auto at = std::ranges::find(names_, chosen_);
-        const std::size_t index =
-            at == names_.end() ? 0 : static_cast<std::size_t>(at - names_.begin());
-        chosen_ = names_[moved(index, names_.size() - 1)];
+        if (!shown_.empty())
+            chosen_ = shown_[moved(chosen_index(), shown_.size() - 1)]->name;
     }
 
     void open() {
-        if (opened_ || names_.empty())
+        if (opened_ || shown_.empty())
             return;
-        const bool is_there = std::ranges::find(names_, chosen_) != names_.end();
-        opened_ = chosen_ = is_there ? chosen_ : names_.front();
+        opened_ = chosen_ = shown_[chosen_index()]->name;
+        show_opened("'" + printable(*opened_, opened_->size()) + "' ...\n");
         known_ = false;
         scrolled_ = 0;
         ask_soon();
@@ -512,15 +598,15 @@ private:
 
     void go_back() {
         opened_.reset();
-        state_.reset();
-        if (!paused_)
-            ask_soon();
+        ask_soon();
     }
 
-    /// Asks the server now. If the previous question has no answer yet, take() asks as soon as that
-    /// answer has come.
+    /// Asks the server now, unless the table is paused. If the previous question has no answer yet,
+    /// take() or the next period asks after that answer.
     void ask_soon() {
-        asker_.start(opened_);
+        if (paused_ && !opened_)
+            return;
+        asker_.start({opened_, how_});
         next_ = holdfast::boot_clock::now() + period;
     }
 
@@ -531,25 +617,27 @@ private:
     lock_list found_{};
     holdfast::time_point next_{}; ///< time of the next question
     holdfast::time_point answered_at_ = holdfast::boot_clock::now();
-    std::vector<std::string> names_{};    ///< names in the table, in its order
+    shown_locks shown_{};                 ///< locks of `found_` in the table, in its order
     std::string chosen_{};                ///< name of the chosen lock; empty: the first lock
     std::optional<std::string> opened_{}; ///< name of the lock that is shown alone
-    std::optional<lock_state> state_{};   ///< state of that lock; empty: it is free
-    bool known_ = false;                  ///< the server has been asked for `state_`
+    std::string text_{};                  ///< information about that lock
+    bool known_ = false;                  ///< `text_` is an answer of the server
+    std::vector<std::string> wrapped_{};  ///< lines of `text_`
+    std::size_t wrapped_in_ = 0;          ///< width of `wrapped_`; 0: `text_` has changed
     std::size_t scrolled_ = 0;            ///< number of hidden lines above the opened lock
     std::size_t room_ = 1;                ///< number of locks that fit on the screen
     std::string failure_{};
     bool typing_ = false, paused_ = false, quits_ = false;
-    top_asker asker_{[this](const std::optional<std::string>& name) { return ask(name); },
+    top_asker asker_{[this](const top_question& question) { return ask(question); },
                      full_screen::wake};
 };
 
-top_order order_in(const std::string& word) {
+active_order order_in(const std::string& word) {
     const auto found = std::ranges::find(order_words, word);
     if (found == order_words.end())
         throw usage_error{"--sort: '" + printable(word) +
                           "' is no order; it can be wait, held or name"};
-    return static_cast<top_order>(found - order_words.begin());
+    return static_cast<active_order>(found - order_words.begin());
 }
 
 } // namespace
@@ -564,11 +652,10 @@ int top(const inheritance& inherited, arguments all) {
                   [&how](std::uint64_t number) { how.limit = static_cast<std::size_t>(number); });
     expect_number(expected, "--count", "--count", 1, 1'000'000'000,
                   [&how](std::uint64_t number) { how.count = static_cast<std::size_t>(number); });
-    given.name = "*"; // `parse_look` refuses an empty name
-    if (!parse_look(expected, given, lock_word::optional, std::move(all), top_help))
+    expected.add_option("TEXT", how.text);
+    if (!parse_look(expected, given, lock_word::none, std::move(all), top_help))
         return success;
     how.by = order_in(by);
-    how.text = given.name == "*" ? "" : given.name;
     if (how.count != 0 && !given.json)
         throw usage_error{"--count is for --json"};
     return ask_server(inherited, given, [&](holdfast::client& home) {
@@ -583,9 +670,7 @@ int top(const inheritance& inherited, arguments all) {
                 ::raise(by_signal); // end by the signal, as other verbs do
             return int{success};
         }
-        const std::vector<lock_state> shown = shown_of(found, how);
-        if (!shown.empty())
-            table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
+        print_top_table(found, how);
         return int{success};
     });
 }

@@ -19,12 +19,20 @@ namespace {
 
 constexpr char ctrl_c = 3, ctrl_z = 26, escape_byte = 27, delete_byte = 127;
 
-/// Signals that wake read_key(). All signals except the first one end the program.
-constexpr std::array handled_signals{SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/// Signals that end the program. They wake read_key().
+constexpr std::array ending_signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/// Other signals that wake read_key(): the terminal's size has changed, the program must stop, or
+/// it continues after a stop.
+constexpr std::array other_signals{SIGWINCH, SIGTSTP, SIGCONT};
 
 /// Longest pause between the bytes of one key, in milliseconds. After a longer pause, the byte ESC
 /// means the key Esc.
 constexpr int pause_in_key = 25;
+
+/// Longest wait for a terminal that takes no output, in milliseconds. After that, the rest of the
+/// output is dropped. The next frame draws the whole screen again.
+constexpr int output_timeout = 500;
 
 // Pipe through which a signal handler or wake() wakes read_key(). Each byte is a signal's number.
 // The pipe is needed because a signal does not wake read_key() if another thread gets the signal.
@@ -37,15 +45,20 @@ extern "C" void wake_at_signal(int number) {
     errno = saved;
 }
 
-void write_to_screen(std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
+/// Sets the handler of a signal. Returns the action that it replaces.
+struct sigaction set_action(int number, void (*handler)(int)) {
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(number, &action, &before);
+    return before;
+}
+
+/// Opens the terminal of stdout once more. Its mode O_NONBLOCK is then not the mode of stdout,
+/// which the shell and other programs share. Returns -1 if that fails.
+int open_for_output() {
+    return ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 } // namespace
@@ -57,12 +70,13 @@ bool full_screen::is_possible() {
 full_screen::full_screen() {
     if (::pipe2(wake_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         wake_ends[0] = wake_ends[1] = -1;
-    for (const int each : handled_signals) {
-        struct sigaction action {};
-        action.sa_handler = wake_at_signal;
-        action.sa_flags = SA_RESTART;
-        ::sigaction(each, &action, &actions_before_[each]);
-    }
+    const auto handle = [this](int number) {
+        actions_before_[number] = set_action(number, wake_at_signal);
+    };
+    std::ranges::for_each(ending_signals, handle);
+    std::ranges::for_each(other_signals, handle);
+    output_ = open_for_output();
+    ::tcgetattr(STDIN_FILENO, &before_);
     enter();
 }
 
@@ -70,6 +84,8 @@ full_screen::~full_screen() {
     leave();
     for (const auto& [number, action] : actions_before_)
         ::sigaction(number, &action, nullptr);
+    if (output_ >= 0)
+        ::close(output_);
     for (int& each : wake_ends) {
         if (each >= 0)
             ::close(each);
@@ -81,20 +97,52 @@ void full_screen::wake() noexcept {
     wake_at_signal(0);
 }
 
+/// Writes to the terminal. If the terminal takes no output for a while, drops the rest of the text.
+void full_screen::write(std::string_view text) {
+    const int terminal = output_ >= 0 ? output_ : STDOUT_FILENO;
+    while (!text.empty()) {
+        const ssize_t written = ::write(terminal, text.data(), text.size());
+        if (written > 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno == EAGAIN) {
+            pollfd ready{terminal, POLLOUT, 0};
+            if (::poll(&ready, 1, output_timeout) == 0)
+                return;
+        } else if (errno != EINTR) {
+            return;
+        }
+    }
+}
+
+/// Shows the alternate screen, and reads keys without Enter. After a stop, a shell may have changed
+/// the terminal meanwhile. Its new modes are then the modes to restore.
 void full_screen::enter() {
-    ::tcgetattr(STDIN_FILENO, &before_);
+    termios now = before_;
+    ::tcgetattr(STDIN_FILENO, &now);
+    if ((now.c_lflag & ICANON) != 0) // otherwise, the modes are those of this program
+        before_ = now;
     termios raw = before_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     raw.c_iflag &= ~static_cast<tcflag_t>(IXON); // Ctrl-S would stop this program
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    write_to_screen("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // alternate screen, no cursor
+    write("\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"); // alternate screen, no cursor
 }
 
 void full_screen::leave() {
-    write_to_screen("\x1b[?25h\x1b[?1049l");
+    write("\x1b[?25h\x1b[?1049l");
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+/// Restores the terminal, and stops the program until SIGCONT. If nothing can continue it, the
+/// system does not stop it.
+void full_screen::suspend() {
+    leave();
+    ::sigaction(SIGTSTP, &actions_before_[SIGTSTP], nullptr);
+    ::raise(SIGTSTP); // continues here
+    set_action(SIGTSTP, wake_at_signal);
+    enter();
 }
 
 full_screen::dimensions full_screen::size() const {
@@ -107,14 +155,19 @@ full_screen::dimensions full_screen::size() const {
 
 void full_screen::draw(const std::vector<std::string>& lines, std::optional<std::size_t> marked) {
     const auto [columns, rows] = size();
-    std::string frame = "\x1b[H";
-    for (std::size_t i = 0; i < std::min(lines.size(), rows); ++i) {
-        frame += i > 0 ? "\r\n" : "";
+    std::string frame = "\x1b[m\x1b[H"; // the frame before may have been cut in inverse colours
+    const std::size_t count = std::min(lines.size(), rows);
+    for (std::size_t i = 0; i < count; ++i) {
+        // Erase the line before its text. After a text that fills the line, the cursor is still on
+        // the last character, which would be erased.
+        frame += i > 0 ? "\r\n\x1b[K" : "\x1b[K";
         frame += marked == i ? "\x1b[7m" : "";
         frame += cut(lines[i], columns);
-        frame += marked == i ? "\x1b[27m\x1b[K" : "\x1b[K";
+        frame += marked == i ? "\x1b[27m" : "";
     }
-    write_to_screen(frame + "\x1b[J");
+    if (count < rows)
+        frame += "\r\n\x1b[J";
+    write(frame + "\x1b[m");
 }
 
 full_screen::pressed full_screen::read_key(holdfast::time_point until) {
@@ -132,14 +185,22 @@ full_screen::pressed full_screen::read_key(holdfast::time_point until) {
     return next_key();
 }
 
+/// Handles the signals that have woken read_key().
 full_screen::pressed full_screen::read_wake() {
     std::array<char, 64> numbers{};
     const ssize_t got = ::read(wake_ends[0], numbers.data(), numbers.size());
-    for (ssize_t i = 0; i < got; ++i)
-        if (const char number = numbers[static_cast<std::size_t>(i)];
-            number != 0 && number != SIGWINCH)
+    const std::string_view told{numbers.data(),
+                                static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    for (const char number : told)
+        if (std::ranges::find(ending_signals, number) != ending_signals.end())
             ended_by_ = number;
-    return {ended_by_ != 0 ? key::quit : key::none, 0};
+    if (ended_by_ != 0)
+        return {key::quit, 0};
+    if (told.find(static_cast<char>(SIGTSTP)) != told.npos)
+        suspend();
+    else if (told.find(static_cast<char>(SIGCONT)) != told.npos)
+        enter(); // after SIGSTOP, which no handler sees
+    return {};
 }
 
 /// Reads bytes from the terminal. Waits for the bytes at most for the given time. Returns whether
@@ -198,9 +259,7 @@ full_screen::pressed full_screen::next_key() {
     case ctrl_c:
         return {key::quit, 0};
     case ctrl_z:
-        leave();
-        ::raise(SIGTSTP); // continues here after SIGCONT
-        enter();
+        suspend();
         return {};
     case escape_byte:
         return {key::escape, 0};

@@ -19,7 +19,9 @@ namespace cli {
 /// Full screen on the terminal of stdin and stdout. While the object exists, the terminal shows its
 /// alternate screen, and keys are read one by one without Enter. The destructor restores the
 /// terminal. Ctrl-C and the signals that end a program are read as `key::quit`, so that they
-/// restore the terminal, too. There can be only one object at a time.
+/// restore the terminal, too. Ctrl-Z and SIGTSTP restore the terminal while the program is stopped.
+/// SIGSTOP cannot do so; but when the program continues, its screen is shown again. There can be
+/// only one object at a time.
 class full_screen {
 public:
     full_screen();
@@ -57,7 +59,7 @@ public:
 
     /// Waits for a key until the given time. Returns `key::none` if no key was pressed until then.
     /// Also returns `key::none` after a call of wake(), after a change of the terminal's size, and
-    /// after Ctrl-Z and fg.
+    /// after a stop of the program.
     pressed read_key(holdfast::time_point until);
 
     /// Makes read_key() return. Thread-safe.
@@ -67,12 +69,15 @@ public:
     int ended_by() const noexcept { return ended_by_; }
 
 private:
+    void write(std::string_view);
     void enter();
     void leave();
+    void suspend();
     pressed read_wake();
     bool read_typed(int milliseconds);
     pressed next_key();
 
+    int output_ = -1; ///< the terminal, opened so that write() does not block; -1: use stdout
     termios before_{};
     std::string typed_; ///< bytes that were read and not yet used
     int ended_by_ = 0;

@@ -58,10 +58,11 @@ std::string on_one_line(std::string_view text) {
 
 namespace {
 
-/// Returns whether the terminal can move its cursor. A terminal of type `dumb` cannot do so.
+/// Returns whether the terminal can move its cursor. A terminal of type `dumb` cannot do so, and
+/// nothing is known about a terminal without a type.
 bool can_move_its_cursor() {
     const char* const kind = std::getenv("TERM");
-    return kind != nullptr && std::string_view{kind} != "dumb";
+    return kind != nullptr && *kind != '\0' && std::string_view{kind} != "dumb";
 }
 
 /// Returns whether colours are allowed (https://no-color.org). A NO_COLOR that is set and not empty

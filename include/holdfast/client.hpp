@@ -169,11 +169,12 @@ public:
 
     /// Lists the locks that clients have held or waited for during at least a second. The clients
     /// report these holds and waits to the server themselves (`options::announce`), so the call
-    /// does not scan the keys of the server. Returns at most `limit` locks; those with the oldest
-    /// waits come first, then those with the oldest holds. As in list(), only names with this
-    /// client's prefix are listed. On MySQL, on ZooKeeper and in memory, clients report nothing,
-    /// and the call lists all held locks, as list() does.
-    lock_list list_active(std::size_t limit = 100);
+    /// does not scan the keys of the server. Returns at most `limit` locks: the first in the order
+    /// `by`, of those whose names contain `text`. As in list(), only names with this client's
+    /// prefix are listed, and `text` is not searched in the prefix. On MySQL, on ZooKeeper and in
+    /// memory, clients report nothing, and the call lists the held locks by name, as list() does.
+    lock_list list_active(std::size_t limit = 100, active_order by = active_order::wait,
+                          std::string text = {});
 
     /// Lists keys that may be counters of the given kind. The store cannot distinguish the number
     /// of a semaphore from the number of a latch. So the list of semaphores and the list of latches

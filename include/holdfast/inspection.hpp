@@ -163,4 +163,11 @@ struct lock_list {
     std::size_t requests = 0;
 };
 
+/// Order of the locks in the result of `client::list_active()`.
+enum class active_order {
+    wait, ///< the oldest wait first, then the oldest hold
+    held, ///< the oldest hold first, then the oldest wait
+    name  ///< by name
+};
+
 } // namespace holdfast

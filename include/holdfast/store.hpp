@@ -429,11 +429,17 @@ public:
     /// Returns whether clients report their holds and waits to this store.
     virtual bool lists_active() const noexcept { return false; }
 
-    /// Implements `client::list_active()`: lists locks whose names begin with `prefix`, from the
-    /// holds and waits that clients report.
-    virtual asio::awaitable<lock_list> list_active(std::string, std::size_t) {
-        co_return lock_list{};
-    }
+    /// Which locks list_active() lists: at most `limit`, in the order `by`. Their names begin with
+    /// `prefix` and contain `text` after it.
+    struct active_query {
+        std::string prefix{};
+        std::size_t limit = 100;
+        active_order by = active_order::wait;
+        std::string text{};
+    };
+
+    /// Implements `client::list_active()` from the holds and waits that clients report.
+    virtual asio::awaitable<lock_list> list_active(active_query) { co_return lock_list{}; }
 
     /// Watches a lock. While the returned object exists, the alarm `wake` rings when the lock may
     /// have become free. Every release rings the alarm, except a release that is announced to one

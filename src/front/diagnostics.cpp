@@ -85,11 +85,14 @@ asio::awaitable<lock_list> list_all(shared_engine home, std::string pattern, std
     co_return co_await home->operators_view().list(std::move(of_store), limit);
 }
 
-asio::awaitable<lock_list> list_active_locks(shared_engine home, std::size_t limit) {
+asio::awaitable<lock_list> list_active_locks(shared_engine home, inspector::active_query which) {
     inspector& view = home->operators_view();
-    if (view.lists_active())
-        co_return co_await view.list_active(home->how().prefix, limit);
-    co_return co_await list_all(home, "*", limit);
+    if (view.lists_active()) {
+        which.prefix = home->how().prefix;
+        co_return co_await view.list_active(std::move(which));
+    }
+    const std::string any = which.text.empty() ? "" : "*";
+    co_return co_await list_all(home, any + without_wildcards(which.text) + "*", which.limit);
 }
 
 asio::awaitable<counter_list> list_counters(shared_engine home, counter_kind kind,
@@ -143,9 +146,10 @@ lock_list client::list(std::string pattern, std::size_t limit) {
         engine_, [home = engine_, pattern, limit] { return list_all(home, pattern, limit); });
 }
 
-lock_list client::list_active(std::size_t limit) {
-    return front::wait_for_query(
-        engine_, [home = engine_, limit] { return list_active_locks(home, limit); });
+lock_list client::list_active(std::size_t limit, active_order by, std::string text) {
+    return front::wait_for_query(engine_, [home = engine_, limit, by, text] {
+        return list_active_locks(home, {.limit = limit, .by = by, .text = text});
+    });
 }
 
 counter_list client::list(counter_kind kind, std::string pattern, std::size_t limit) {

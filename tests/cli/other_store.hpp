@@ -89,6 +89,9 @@ protected:
         EXPECT_TRUE(lock.at("owners").at(0).at("held_ms").is_null());
         EXPECT_TRUE(told.at("requests").is_null());
         EXPECT_THAT(run_here({"top", name}).out, ::testing::HasSubstr(name));
+        program first{{"run", "a first", "--", "sh", "-c", "echo held; read nothing"}, url()};
+        ASSERT_EQ(first.line(), "held");
+        EXPECT_THAT(run_here({"top", "--limit", "1", name}).out, ::testing::HasSubstr(name));
     }
 
     void a_lock_that_was_taken_away_is_lost() {

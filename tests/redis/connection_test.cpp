@@ -580,6 +580,36 @@ TEST_P(ClientKey, ListOfActiveLocksHasOnlyNamesWithThePrefix) {
     EXPECT_FALSE(looker.list_active(1).complete);
 }
 
+TEST_P(ClientKey, ListOfActiveLocksIsFilteredAndSortedBeforeItsLimit) {
+    options in_app = reaching();
+    in_app.prefix = "app:";
+    client home{std::move(in_app)}, waits{reaching()};
+    mutex oldest{home, "shop"}, last{home, "desk"}, of_waiter{waits, "app:desk"};
+    oldest.lock();
+    ASSERT_TRUE(eventually([&] { return home.list_active().locks.size() == 1; }));
+    last.lock();
+    std::thread waiter{[&] {
+        if (of_waiter.try_lock_for(1h))
+            of_waiter.unlock();
+    }};
+    EXPECT_TRUE(eventually([&] {
+        const lock_list all = home.list_active();
+        return all.locks.size() == 2 && !all.locks[0].waiters.empty();
+    }));
+    const auto first = [&](active_order by, const std::string& text = {}) {
+        const lock_list found = home.list_active(1, by, text);
+        EXPECT_EQ(found.complete, !text.empty());
+        return found.locks.size() == 1 ? found.locks[0].name : "";
+    };
+    EXPECT_EQ(first(active_order::wait), "app:desk");
+    EXPECT_EQ(first(active_order::held), "app:shop");
+    EXPECT_EQ(first(active_order::name), "app:desk");
+    EXPECT_EQ(first(active_order::wait, "ho"), "app:shop");
+    EXPECT_TRUE(home.list_active(1, active_order::wait, "app").locks.empty());
+    last.unlock();
+    waiter.join();
+}
+
 TEST_P(ClientKey, WithoutTheRightToTheIndexLocksWorkAndAreShown) {
     server().command(
         {"ACL", "SETUSER", "app", "on", ">its", "+@all", "-zadd", "-zrevrangebyscore", "~*", "&*"});
@@ -682,6 +712,14 @@ TEST_P(OtherClientKey, OfADeadClientShowsNoWaits) {
     EXPECT_EQ(waiters("{\"waits\": [{" + valid + ", \"deadline\": 2}]}"), 0u);
 }
 
+TEST_P(OtherClientKey, ListsNamesWithCharactersThatJsonMayEscape) {
+    for (const std::string name : {"a/b", "a b", "\x7f", "\xc3\xa4", "{a}:b"}) {
+        server().command({"HSET", name, "8743c9c0-0795-8fd5-87fd-6c719a6b4586:7", "1"});
+        write_key("{\"waits\": [{\"name\": \"" + name + "\", \"kind\": \"plain\"}]}");
+        EXPECT_EQ(looker_->inspect(name)->waiters.size(), 1u) << name;
+    }
+}
+
 TEST_P(OtherClientKey, WithLongTextsIsCut) {
     const std::string text(10'000, 'x');
     write_key("{\"host\": \"" + text + "\", \"program\": \"" + text + "\", \"label\": \"" + text +
@@ -736,6 +774,23 @@ TEST_P(OtherClientKey, IsReadWithManyOthersInFewShortRequests) {
     before = scripts();
     EXPECT_EQ(looker_->inspect("L")->waiters.size(), 1u);
     EXPECT_LE(scripts() - before, 8) << "clients without this name cost little";
+}
+
+TEST_P(ClientKey, WithATimeThatNoClientWritesIsShownWithoutTheTime) {
+    client home{reaching()};
+    const std::string other = "8743c9c0-0795-8fd5-87fd-6c719a6b4586";
+    server().command({"HSET", "L", other + ":1", "1"});
+    server().command({"ZADD", "holdfast_clients", "99999999999999", other});
+    for (const char* const since : {"-1", "0", "-1e300", "\"nan\"", "1500000000000"}) {
+        server().command({"SET", "holdfast_client:" + other,
+                          std::string{"{\"holds\": [{\"name\": \"L\", \"owner\": \"1\", "
+                                      "\"since\": "} +
+                              since + "}]}"});
+        const lock_list seen = home.list_active();
+        ASSERT_EQ(seen.locks.size(), 1u) << since;
+        EXPECT_FALSE(seen.locks[0].owners.at(0).held_for) << since;
+        EXPECT_FALSE(seen.locks[0].owners.at(0).held_since) << since;
+    }
 }
 
 TEST_P(ClientKey, ThatMayNotBeWrittenIsToldOnceAndFailsNoLock) {

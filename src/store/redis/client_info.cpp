@@ -262,7 +262,6 @@ namespace {
 asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
     const std::string_view keys[] = {index_key};
     const argument arguments[] = {static_cast<std::int64_t>(clients_max)};
-    const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
     const auto read = [](const reply& said) {
         std::vector<std::string> found;
         for (const reply& each : items(said)) // skip names that another program wrote
@@ -270,7 +269,18 @@ asio::awaitable<std::vector<std::string>> keys_in_index(node& server) {
                 found.push_back(std::string{key_prefix} + text(each));
         return found;
     };
-    co_return checked(server, answer, read);
+    try {
+        const reply answer = co_await server.call(scripts::list_clients, keys, arguments);
+        co_return checked(server, answer, read);
+    } catch (const boost::system::system_error& why) {
+        if (why.code() != store_errc::wrong_type)
+            throw;
+    }
+    // The text of `wrong_type` is about the name of a lock.
+    throw boost::system::system_error{
+        make_error_code(store_errc::other),
+        "the key holdfast_clients has a value of another program, but should name the clients that "
+        "list their holds and waits; delete it"};
 }
 
 } // namespace

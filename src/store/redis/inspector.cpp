@@ -706,14 +706,14 @@ struct name_ages {
     duration waits{-1}, holds{-1};
 };
 
-/// Returns the names that begin with `prefix`. The names with waits come first, by the age of the
-/// oldest wait. Then the other names follow, by the age of the oldest hold.
-std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
-                                      const std::string& prefix) {
+/// Returns the reported names that belong to the query, in its order.
+std::vector<std::string> names_for(const inspector::active_query& query,
+                                   const std::vector<seen_client>& clients) {
     std::unordered_map<std::string_view, name_ages> found;
     const auto note = [&](const std::string& name, duration name_ages::*which,
                           const std::optional<duration>& age) {
-        if (!name.starts_with(prefix))
+        if (!name.starts_with(query.prefix) ||
+            name.find(query.text, query.prefix.size()) == name.npos)
             return;
         duration& oldest = found[name].*which;
         oldest = std::max(oldest, age.value_or(duration{}));
@@ -726,10 +726,16 @@ std::vector<std::string> names_by_age(const std::vector<seen_client>& clients,
             note(wait.name, &name_ages::waits, wait.age);
     }
     std::vector<std::pair<std::string_view, name_ages>> sorted{found.begin(), found.end()};
-    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
-        return std::tuple{b.second.waits, b.second.holds, a.first} <
-               std::tuple{a.second.waits, a.second.holds, b.first};
-    });
+    const auto rank = [&query](const std::pair<std::string_view, name_ages>& each) {
+        const auto& [name, ages] = each;
+        duration first{}, second{};
+        if (query.by == active_order::wait)
+            first = ages.waits, second = ages.holds;
+        else if (query.by == active_order::held)
+            first = ages.holds, second = ages.waits;
+        return std::tuple{-first, -second, name};
+    };
+    std::ranges::sort(sorted, {}, rank);
     std::vector<std::string> names;
     names.reserve(sorted.size());
     for (const auto& each : sorted)
@@ -748,15 +754,16 @@ void sort_like(std::vector<lock_state>& locks, const std::vector<std::string>& n
 
 } // namespace
 
-asio::awaitable<lock_list> lock_inspector::list_active(std::string prefix, std::size_t limit) {
+asio::awaitable<lock_list> lock_inspector::list_active(active_query which) {
     const active_clients active = co_await read_active_clients(server_);
-    const std::vector<std::string> names = names_by_age(active.clients, prefix);
+    const std::vector<std::string> names = names_for(which, active.clients);
     lock_list all{.requests = active.requests};
     known_clients known;
     for (const seen_client& each : active.clients)
         if (const std::optional<std::string> key = client_key(each.uuid + ":"))
             known.emplace(*key, each.info);
     // Some names may have no lock any more, or belong to another kind of key.
+    const std::size_t limit = which.limit;
     const std::size_t names_max = limit + std::max(limit, described_at_once_max);
     constexpr std::size_t described_least = 10;
     std::span<const std::string> rest{names};

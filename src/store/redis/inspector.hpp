@@ -71,7 +71,7 @@ public:
     asio::awaitable<void> add_reports(std::span<lock_state>) override;
     asio::awaitable<lock_list> list(std::string pattern, std::size_t limit) override;
     bool lists_active() const noexcept override { return true; }
-    asio::awaitable<lock_list> list_active(std::string prefix, std::size_t limit) override;
+    asio::awaitable<lock_list> list_active(active_query) override;
     asio::awaitable<std::unique_ptr<watch>> listen(lock_name, alarm& wake) override;
 
 private:

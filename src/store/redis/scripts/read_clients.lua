@@ -30,12 +30,16 @@ local function word_of(value)
     return text_of(value, word_size_max)
 end
 
+-- A time before 2020 was not written by a client.
+local earliest = 1577836800000
+
 local function times_of(entry)
     local since = tonumber(entry.since)
-    if not since or now == 0 then
+    if not since or now == 0 or not (since >= earliest) then
         return -1, -1
     end
-    return math.floor(since), math.max(0, math.floor(now - since))
+    since = math.min(since, now)
+    return math.floor(since), math.floor(now - since)
 end
 
 -- Calls `add` for each valid entry of a list. Skips other data, because another program may have
@@ -86,8 +90,9 @@ local function has_all(list, total)
 end
 
 -- A description without the wanted name is not decoded, because decoding takes about ten times as
--- long as searching.
-local wanted_in_json = wanted ~= '' and cjson.encode(wanted)
+-- long as searching. A name with a character that JSON may write in several ways is not searched.
+local is_plain = wanted ~= '' and not string.find(wanted, '[%c"\\/\127-\255]')
+local wanted_in_json = is_plain and '"' .. wanted .. '"'
 local all, entries, bytes = {}, 0, 0
 for i, key in ipairs(KEYS) do
     -- An error about one client must not hide the descriptions of the other clients.
