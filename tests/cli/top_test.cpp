@@ -246,7 +246,7 @@ TEST_P(TopOnTerminal, KeysSortFilterOpenPauseAndQuit) {
     await_locks(2);
     const auto terminal = start();
     terminal->expect("\x1b[?1049h");
-    frame_with(*terminal, "2 locks, sorted by wait, 4 requests/s on ");
+    frame_with(*terminal, "2 locks, sorted by wait, 3 requests/s on ");
     terminal->type("s");
     frame_with(*terminal, "sorted by held");
     terminal->type("s");
