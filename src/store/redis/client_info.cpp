@@ -163,7 +163,7 @@ asio::awaitable<std::string> write_index(node& server, const client_report& repo
         co_return checked(server, answer, index_refusal_in);
     } catch (const boost::system::system_error& why) {
         if (why.code() == store_errc::no_permission)
-            co_return net::story_of(why);
+            co_return "NOPERM " + net::story_of(why); // the word that a server begins with
     }
     co_return std::string{};
 }
