@@ -2,6 +2,10 @@
 // Nodes that know less than the others, are slow, or belong to another cluster by now.
 #include "channels_fixture.hpp"
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace holdfast {
 namespace {
 
@@ -40,6 +44,17 @@ protected:
             }
         settle();
     }
+    /// Makes servers answer each question for the map 400 ms late, while pass_slowly() runs.
+    void slow_down(const std::set<std::size_t>& which) {
+        for (const std::size_t each : which)
+            at(each).slow_word = "CLUSTER";
+    }
+    void pass_slowly(duration length) {
+        for (const time_point end = clock_.now() + length; clock_.now() < end; pass(50ms))
+            for (fake_server* const each : servers())
+                each->release_late(clock_.now(), 400ms);
+    }
+
     bool calls_go_to(std::size_t which) {
         const std::size_t before = calls_at(which);
         const asked one = ask(low_);
@@ -150,6 +165,46 @@ TEST_F(ClusterStrangers, FirstReplyOfAnotherClusterIsCorrectedByMostSeeds) {
     pass(2min);
     EXPECT_TRUE(calls_go_to(1));
     EXPECT_EQ(calls_at(0), 1u);
+}
+
+TEST_F(ClusterStrangers, SeedsThatAnswerLateInEachRoundOutvoteAFasterSeed) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, map_of({0, "z"}));
+    for (const std::size_t each : {1u, 2u})
+        says_map(each, map_of({1, "a"}, {{2, "b"}}));
+    slow_down({1, 2});
+    const asked first = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 0u) << "one of three";
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
+TEST_F(ClusterStrangers, SeedsThatAnswerLateInEachRoundCorrectTheFirstMap) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*6\r\n:0\r\n:16383\r\n" + node_text({0, "z"}, 1) +
+                    node_text({0, "y"}, 1001) + node_text({0, "x"}, 1002) +
+                    node_text({0, "w"}, 1003)); // which all answer at once
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    const asked first = ask(low_);
+    pass(2500ms);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 1u) << "no other seed has replied";
+    holds_ = true;
+    slow_down({1, 2});
+    says_map(1, map_of({1, "a"}, {{2, "b"}}));
+    says_map(2, map_of({2, "b"}, {{1, "a"}})); // in a failover
+    for (const std::size_t each : {1u, 2u})
+        at(each).drop_connections();
+    pass_slowly(2s);
+    says_map(1, map_of({2, "b"}, {{1, "a"}}));
+    pass_slowly(2s);
+    const asked next = ask(low_);
+    pass_slowly(1s);
+    EXPECT_EQ(next->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 1u);
+    EXPECT_EQ(calls_at(2), 1u);
 }
 
 TEST_F(ClusterStrangers, AStaleNodeThatAnswersFirstDecidesNothing) {
