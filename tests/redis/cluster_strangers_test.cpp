@@ -207,6 +207,37 @@ TEST_F(ClusterStrangers, SeedsThatAnswerLateInEachRoundCorrectTheFirstMap) {
     EXPECT_EQ(calls_at(2), 1u);
 }
 
+TEST_F(ClusterStrangers, SmallerMapOfTheFastestSeedLeavesNoSlotWithoutAServer) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*3\r\n:0\r\n:99\r\n" + node_text({0, "a"}, 1));
+    for (const std::size_t each : {1u, 2u})
+        says_map(each, map_of({1, "x"}, {{0, "a"}, {2, "y"}}));
+    slow_down({1, 2});
+    const asked first = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
+TEST_F(ClusterStrangers, SmallerMapIsCorrectedWhenMostSeedsAnswerLongAfterTheStart) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*3\r\n:0\r\n:99\r\n" + node_text({0, "a"}, 1));
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    const asked first = ask(low_);
+    pass(2min);
+    EXPECT_EQ(first->code, store_errc::cluster_down);
+    for (const std::size_t each : {1u, 2u}) {
+        says_map(each, map_of({1, "x"}, {{0, "a"}, {2, "y"}}));
+        at(each).drop_connections();
+    }
+    slow_down({1, 2});
+    const asked next = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(next->answer.integer, 1);
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
 TEST_F(ClusterStrangers, AStaleNodeThatAnswersFirstDecidesNothing) {
     how_.cluster->addresses = {address(0), address(1), address(2)};
     const std::string before = map_of({0, "a"}, {{1, "x"}, {2, "y"}});

@@ -499,11 +499,11 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     return maps;
 }
 
-/// Returns whether the client got its first map only recently, and most seeds (nodes in the
-/// options) have not confirmed it yet.
+/// Returns whether most seeds (nodes in the options) have not confirmed the map yet, and the client
+/// got its first map only recently or the map leaves slots without an owner.
 bool map_watch::is_start() const {
-    return known_ && !confirmed_ &&
-           context_->home.time.now() < net::later(known_since_, start_lasts);
+    const bool is_recent = context_->home.time.now() < net::later(known_since_, start_lasts);
+    return known_ && !confirmed_ && (is_recent || map_.unserved() > 0);
 }
 
 /// Returns whether this round must not change the map yet, because only one member contradicts the

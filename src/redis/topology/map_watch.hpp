@@ -183,7 +183,7 @@ private:
     /// of that cluster is used.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
     /// How long after the first map the client repeats its questions to the seeds, until most of
-    /// them have confirmed the map.
+    /// them have confirmed the map. While slots have no owner, the client repeats them for longer.
     static constexpr duration start_lasts = std::chrono::minutes{1};
     /// Time between two rounds of these questions.
     static constexpr duration start_period = std::chrono::seconds{1};
