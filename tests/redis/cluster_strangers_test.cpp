@@ -323,21 +323,30 @@ TEST_F(ClusterStrangers, AnEmptyMapErasesNothing) {
     EXPECT_TRUE(calls_go_to(0)) << "it is where it was, if anywhere";
 }
 
-TEST_F(ClusterStrangers, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
-    at(2).says.erase("CLUSTER"); // each of these addresses leads there
-    std::string old;
-    constexpr std::size_t count = 100;
-    for (std::size_t i = 0; i < count; ++i)
-        old += node_text({2, "o" + std::to_string(i)}, 1000 + i);
-    const std::string crowded = "*1\r\n*" + std::to_string(4 + count) + "\r\n:0\r\n:16383\r\n" +
-                                node_text({0, "a"}, 1) + node_text({1, "x"}, 2) + old;
-    for (const std::size_t each : {0u, 1u})
-        says_map(each, crowded);
+class ClusterCrowd : public ClusterStrangers {
+protected:
+    static constexpr std::size_t count = 100;
+    ClusterCrowd() {
+        at(2).says.erase("CLUSTER"); // each of these addresses leads there
+        std::string old;
+        for (std::size_t i = 0; i < count; ++i)
+            old += node_text({2, "o" + std::to_string(i)}, 1000 + i);
+        const std::string crowded = "*1\r\n*" + std::to_string(4 + count) + "\r\n:0\r\n:16383\r\n" +
+                                    node_text({0, "a"}, 1) + node_text({1, "x"}, 2) + old;
+        for (const std::size_t each : {0u, 1u})
+            says_map(each, crowded);
+    }
+    void fail_over() {
+        says_map(1, map_of({1, "x"}));
+        at(0).stop();
+    }
+};
+
+TEST_F(ClusterCrowd, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
     ask(low_);
     pass(5s);
     ASSERT_EQ(calls_at(0), 1u);
-    says_map(1, map_of({1, "x"}));
-    at(0).stop();
+    fail_over();
     const time_point began = clock_.now();
     asked last = ask(low_);
     while (calls_at(1) == 0 && clock_.now() < began + 1min) {
@@ -346,6 +355,20 @@ TEST_F(ClusterStrangers, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
         pass(100ms);
     }
     EXPECT_LE(clock_.now() - began, 8s) << "while the map names them still";
+}
+
+TEST_F(ClusterCrowd, WaiterThatSendsNoRequestsReachesTheNewPrimaryInSeconds) {
+    listening& waiter = listen(low_);
+    pass(5s);
+    ASSERT_EQ(at(0).count_asked("SSUBSCRIBE"), 1u);
+    const int rings = waiter.rings;
+    fail_over();
+    const time_point began = clock_.now();
+    while (at(1).count_asked("SSUBSCRIBE") == 0 && clock_.now() < began + 1min)
+        pass(100ms);
+    EXPECT_LE(clock_.now() - began, 6s);
+    pass(100ms);
+    EXPECT_GT(waiter.rings, rings) << "so that the waiter asks for the lock there";
 }
 
 } // namespace
