@@ -2,6 +2,10 @@
 // Nodes that know less than the others, are slow, or belong to another cluster by now.
 #include "channels_fixture.hpp"
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace holdfast {
 namespace {
 
@@ -40,6 +44,17 @@ protected:
             }
         settle();
     }
+    /// Makes servers answer each question for the map 400 ms late, while pass_slowly() runs.
+    void slow_down(const std::set<std::size_t>& which) {
+        for (const std::size_t each : which)
+            at(each).slow_word = "CLUSTER";
+    }
+    void pass_slowly(duration length) {
+        for (const time_point end = clock_.now() + length; clock_.now() < end; pass(50ms))
+            for (fake_server* const each : servers())
+                each->release_late(clock_.now(), 400ms);
+    }
+
     bool calls_go_to(std::size_t which) {
         const std::size_t before = calls_at(which);
         const asked one = ask(low_);
@@ -152,6 +167,77 @@ TEST_F(ClusterStrangers, FirstReplyOfAnotherClusterIsCorrectedByMostSeeds) {
     EXPECT_EQ(calls_at(0), 1u);
 }
 
+TEST_F(ClusterStrangers, SeedsThatAnswerLateInEachRoundOutvoteAFasterSeed) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, map_of({0, "z"}));
+    for (const std::size_t each : {1u, 2u})
+        says_map(each, map_of({1, "a"}, {{2, "b"}}));
+    slow_down({1, 2});
+    const asked first = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 0u) << "one of three";
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
+TEST_F(ClusterStrangers, SeedsThatAnswerLateInEachRoundCorrectTheFirstMap) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*6\r\n:0\r\n:16383\r\n" + node_text({0, "z"}, 1) +
+                    node_text({0, "y"}, 1001) + node_text({0, "x"}, 1002) +
+                    node_text({0, "w"}, 1003)); // which all answer at once
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    const asked first = ask(low_);
+    pass(2500ms);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 1u) << "no other seed has replied";
+    holds_ = true;
+    slow_down({1, 2});
+    says_map(1, map_of({1, "a"}, {{2, "b"}}));
+    says_map(2, map_of({2, "b"}, {{1, "a"}})); // in a failover
+    for (const std::size_t each : {1u, 2u})
+        at(each).drop_connections();
+    pass_slowly(2s);
+    says_map(1, map_of({2, "b"}, {{1, "a"}}));
+    pass_slowly(2s);
+    const asked next = ask(low_);
+    pass_slowly(1s);
+    EXPECT_EQ(next->answer.integer, 1);
+    EXPECT_EQ(calls_at(0), 1u);
+    EXPECT_EQ(calls_at(2), 1u);
+}
+
+TEST_F(ClusterStrangers, SmallerMapOfTheFastestSeedLeavesNoSlotWithoutAServer) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*3\r\n:0\r\n:99\r\n" + node_text({0, "a"}, 1));
+    for (const std::size_t each : {1u, 2u})
+        says_map(each, map_of({1, "x"}, {{0, "a"}, {2, "y"}}));
+    slow_down({1, 2});
+    const asked first = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
+TEST_F(ClusterStrangers, SmallerMapIsCorrectedWhenMostSeedsAnswerLongAfterTheStart) {
+    how_.cluster->addresses = {address(0), address(1), address(2)};
+    says_map(0, "*1\r\n*3\r\n:0\r\n:99\r\n" + node_text({0, "a"}, 1));
+    for (const std::size_t each : {1u, 2u})
+        at(each).says.erase("CLUSTER");
+    const asked first = ask(low_);
+    pass(2min);
+    EXPECT_EQ(first->code, store_errc::cluster_down);
+    for (const std::size_t each : {1u, 2u}) {
+        says_map(each, map_of({1, "x"}, {{0, "a"}, {2, "y"}}));
+        at(each).drop_connections();
+    }
+    slow_down({1, 2});
+    const asked next = ask(low_);
+    pass_slowly(2s);
+    EXPECT_EQ(next->answer.integer, 1);
+    EXPECT_EQ(calls_at(1), 1u);
+}
+
 TEST_F(ClusterStrangers, AStaleNodeThatAnswersFirstDecidesNothing) {
     how_.cluster->addresses = {address(0), address(1), address(2)};
     const std::string before = map_of({0, "a"}, {{1, "x"}, {2, "y"}});
@@ -237,21 +323,30 @@ TEST_F(ClusterStrangers, AnEmptyMapErasesNothing) {
     EXPECT_TRUE(calls_go_to(0)) << "it is where it was, if anywhere";
 }
 
-TEST_F(ClusterStrangers, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
-    at(2).says.erase("CLUSTER"); // each of these addresses leads there
-    std::string old;
-    constexpr std::size_t count = 100;
-    for (std::size_t i = 0; i < count; ++i)
-        old += node_text({2, "o" + std::to_string(i)}, 1000 + i);
-    const std::string crowded = "*1\r\n*" + std::to_string(4 + count) + "\r\n:0\r\n:16383\r\n" +
-                                node_text({0, "a"}, 1) + node_text({1, "x"}, 2) + old;
-    for (const std::size_t each : {0u, 1u})
-        says_map(each, crowded);
+class ClusterCrowd : public ClusterStrangers {
+protected:
+    static constexpr std::size_t count = 100;
+    ClusterCrowd() {
+        at(2).says.erase("CLUSTER"); // each of these addresses leads there
+        std::string old;
+        for (std::size_t i = 0; i < count; ++i)
+            old += node_text({2, "o" + std::to_string(i)}, 1000 + i);
+        const std::string crowded = "*1\r\n*" + std::to_string(4 + count) + "\r\n:0\r\n:16383\r\n" +
+                                    node_text({0, "a"}, 1) + node_text({1, "x"}, 2) + old;
+        for (const std::size_t each : {0u, 1u})
+            says_map(each, crowded);
+    }
+    void fail_over() {
+        says_map(1, map_of({1, "x"}));
+        at(0).stop();
+    }
+};
+
+TEST_F(ClusterCrowd, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
     ask(low_);
     pass(5s);
     ASSERT_EQ(calls_at(0), 1u);
-    says_map(1, map_of({1, "x"}));
-    at(0).stop();
+    fail_over();
     const time_point began = clock_.now();
     asked last = ask(low_);
     while (calls_at(1) == 0 && clock_.now() < began + 1min) {
@@ -260,6 +355,20 @@ TEST_F(ClusterStrangers, FormerAddressesThatDoNotAnswerDoNotDelayANewPrimary) {
         pass(100ms);
     }
     EXPECT_LE(clock_.now() - began, 8s) << "while the map names them still";
+}
+
+TEST_F(ClusterCrowd, WaiterThatSendsNoRequestsReachesTheNewPrimaryInSeconds) {
+    listening& waiter = listen(low_);
+    pass(5s);
+    ASSERT_EQ(at(0).count_asked("SSUBSCRIBE"), 1u);
+    const int rings = waiter.rings;
+    fail_over();
+    const time_point began = clock_.now();
+    while (at(1).count_asked("SSUBSCRIBE") == 0 && clock_.now() < began + 1min)
+        pass(100ms);
+    EXPECT_LE(clock_.now() - began, 6s);
+    pass(100ms);
+    EXPECT_GT(waiter.rings, rings) << "so that the waiter asks for the lock there";
 }
 
 } // namespace

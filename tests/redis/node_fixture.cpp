@@ -91,6 +91,7 @@ void fake_server::session::take_requests() {
             continue;
         }
         const auto answer = home_.answer_to(*request);
+        holds_back = holds_back || request->front() == home_.slow_word;
         if (is_set_up(*request)) {
             ++home_.set_up;
             bursts = 0;
@@ -208,6 +209,16 @@ void fake_server::drop_connections() {
     for (const auto* all : {&sessions, &probes})
         for (const auto& one : *all)
             one->close();
+}
+
+void fake_server::release_late(time_point now, duration delay) {
+    for (const auto& one : sessions) {
+        if (!one->holds_back || now - *(one->held_since = one->held_since.value_or(now)) < delay)
+            continue;
+        one->held_since.reset();
+        one->holds_back = false;
+        one->release();
+    }
 }
 
 std::size_t fake_server::count_asked(const std::string& first_word) const {

@@ -60,7 +60,8 @@ public:
         void release(std::size_t bytes = std::string::npos); ///< of what was held back
         bool holds_back = false;                             ///< answers wait for release()
         std::string held;
-        bool deaf = false;  ///< reads nothing any more
+        std::optional<time_point> held_since; ///< as release_late() saw it
+        bool deaf = false;                    ///< reads nothing any more
         bool muted = false; ///< something was not answered, and so nothing behind it is
 
     private:
@@ -98,6 +99,12 @@ public:
 
     /// Asked first; nothing: what `says` says.
     std::function<std::optional<std::string>(const words&)> improvises;
+
+    /// A session holds back its answers from the first command with this word on, until the test
+    /// calls release() or release_late().
+    std::string slow_word;
+    /// Releases the answers that were held back for `delay`. Call it again and again.
+    void release_late(time_point now, duration delay);
 
     std::vector<std::shared_ptr<session>> sessions; ///< all there ever were, but these:
     std::vector<std::shared_ptr<session>> probes;   ///< by which somebody asked whether it answers

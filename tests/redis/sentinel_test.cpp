@@ -533,6 +533,27 @@ TEST_F(SentinelStrangers, AStaleOneThatAnswersFirstDoesNotDecide) {
     EXPECT_EQ(calls_at(old_), 0u);
 }
 
+TEST_F(SentinelStrangers, SentinelsThatAnswerLateInEachRoundCorrectTheFirstPrimary) {
+    watches(0, {old_.port(), 3}, {});
+    make_slow(1);
+    make_slow(2);
+    const asked first = ask();
+    pass(2500ms);
+    EXPECT_EQ(first->answer.integer, 1);
+    EXPECT_EQ(calls_at(old_), 1u) << "no other Sentinel has replied";
+    for (const std::size_t each : {1u, 2u}) {
+        watches(each, {new_.port(), 1}, {1}); // another service
+        sentinel(each).slow_word = "SENTINEL";
+    }
+    for (const time_point end = clock_.now() + 4s; clock_.now() < end; pass(50ms))
+        for (const std::size_t each : {1u, 2u})
+            sentinel(each).release_late(clock_.now(), 400ms);
+    EXPECT_EQ(told_.count(event_kind::moved), 1u);
+    EXPECT_EQ(ask()->answer.integer, 1);
+    EXPECT_EQ(calls_at(new_), 1u);
+    EXPECT_EQ(calls_at(old_), 1u);
+}
+
 TEST_F(SentinelStrangers, AnAnswerThatComesLateCountsWhenItComes) {
     make_slow(2);
     const asked one = ask();

@@ -237,11 +237,24 @@ bool map_poll::is_over() const {
     // The first round also finds out whether all nodes have sharded pub/sub. So the first round
     // waits for more replies than the slot map needs.
     const bool waits_on = !known_.any() || !ours_are_whole_ || plan_.is_start;
-    return agreed && !asks_more &&
+    return agreed && !asks_more && !waits_for_seeds() &&
            (round_->pending() == 0 || !waits_on || now() >= net::later(began_, step));
 }
 
-std::vector<slot_ranges> map_poll::maps_of_strange_seeds() const {
+/// Returns whether the seeds that have not replied yet may decide to which cluster the client
+/// belongs: it is the start, and no more than half of the asked seeds belong to one cluster so far.
+bool map_poll::waits_for_seeds() const {
+    if (known_.any() && !plan_.is_start)
+        return false;
+    std::size_t asked = 0, pending = 0;
+    for (const server_address& each : plan_.seeds) {
+        asked += asked_.contains(text_of(each)) ? 1 : 0;
+        pending += asked_.contains(text_of(each)) && !told_.contains(text_of(each)) ? 1 : 0;
+    }
+    return pending > 0 && 2 * maps_of_largest_cluster_of_seeds().size() <= asked;
+}
+
+std::vector<slot_ranges> map_poll::maps_of_largest_cluster_of_seeds() const {
     std::vector<map_vote> all;
     for (const map_vote& one : votes_)
         if (std::ranges::find(plan_.seeds, one.from) != plan_.seeds.end())
@@ -249,6 +262,11 @@ std::vector<slot_ranges> map_poll::maps_of_strange_seeds() const {
     std::vector<slot_ranges> maps;
     for (const std::size_t place : votes_of({}, all))
         maps.push_back(all[place].said);
+    return maps;
+}
+
+std::vector<slot_ranges> map_poll::maps_of_strange_seeds() const {
+    std::vector<slot_ranges> maps = maps_of_largest_cluster_of_seeds();
     if (2 * maps.size() <= plan_.seeds.size())
         maps.clear();
     return maps;
@@ -393,10 +411,9 @@ asio::awaitable<void> map_watch::rest() {
     const time_point asked_at = home.time.now();
     const time_point hurried =
         net::later(asked_at, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
-    const duration period = context_->how.topology_check;
-    const time_point unhurried =
-        net::later(asked_at, is_start() ? std::min(start_period, period)
-                                        : period - period / 5 * jitter / 1000);
+    const duration check = context_->how.topology_check;
+    const duration period = is_start() ? std::min(start_period, check) : check;
+    const time_point unhurried = net::later(asked_at, period - period / 5 * jitter / 1000);
     while (!closed_) {
         const bool is_used = around_.is_used();
         const bool is_urgent = wanted_ || !waiters_.empty() || (incomplete_ && is_used);
@@ -441,13 +458,14 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
         return wake_waiters();
     }
     confirmed_at_ = context_->home.time.now();
-    confirmed_ = confirmed_ || !strange.empty() || told.is_confirmed_by_seeds();
     if (!std::exchange(known_, true)) {
         known_since_ = confirmed_at_;
         knows_shards_ = told.all_know_shards();
     }
     const std::size_t voters = strange.empty() ? told.voters() : strange.size();
     const std::vector<slot_map::change> all = map_.renew(maps, asked, voters);
+    confirmed_ = confirmed_ || (strange.empty() ? told.is_confirmed_by_seeds()
+                                                : map_.members().recognize(strange.front()));
     vouched_.clear();
     if (!all.empty())
         around_.changed(all, "the nodes of the cluster");
@@ -481,11 +499,11 @@ std::vector<slot_ranges> map_watch::believed_of_strangers(const map_poll& told) 
     return maps;
 }
 
-/// Returns whether the client got its first map only recently, and most seeds (nodes in the
-/// options) have not confirmed it yet.
+/// Returns whether most seeds (nodes in the options) have not confirmed the map yet, and the client
+/// got its first map only recently or the map leaves slots without an owner.
 bool map_watch::is_start() const {
-    return known_ && !confirmed_ &&
-           context_->home.time.now() < net::later(known_since_, start_lasts);
+    const bool is_recent = context_->home.time.now() < net::later(known_since_, start_lasts);
+    return known_ && !confirmed_ && (is_recent || map_.unserved() > 0);
 }
 
 /// Returns whether this round must leave the map unchanged for now, because only one member

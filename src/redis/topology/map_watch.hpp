@@ -23,6 +23,10 @@ namespace holdfast::redis {
 /// The round first asks a few members. It asks more members if replies are missing or differ from
 /// the known map. The round is over when most of the reachable members agree. A reply from another
 /// cluster, which may use the address of a former node, does not count.
+///
+/// At the start of a client, the round also waits until more than half of the asked seeds belong to
+/// one cluster, or until `connect_timeout` ends. Otherwise the seed that replies first would decide
+/// to which cluster the client belongs.
 class map_poll {
 public:
     /// How to ask a node over a connection that is already open.
@@ -91,6 +95,8 @@ private:
     void take_in();
     void judge();
     bool is_over() const;
+    bool waits_for_seeds() const;
+    std::vector<slot_ranges> maps_of_largest_cluster_of_seeds() const;
     bool is_disputed() const;
     bool may_ask_more() const { return !queue_.empty() && asked_.size() < most; }
     std::size_t pending_members() const;
@@ -182,9 +188,10 @@ private:
     /// that replied belong to that cluster.
     static constexpr duration strangers_wait = std::chrono::seconds{10};
     /// For this time after the first map, the client repeats its questions to the seeds (nodes in
-    /// the options), until most seeds have confirmed the map.
+    /// the options), until most seeds have confirmed the map. While slots have no owner, the client
+    /// repeats the questions for longer.
     static constexpr duration start_lasts = std::chrono::minutes{1};
-    /// Time between two rounds of questions during the first minute (`start_lasts`).
+    /// Time between two rounds of these questions.
     static constexpr duration start_period = std::chrono::seconds{1};
     /// If only one member replies in time, its reply changes the map only after this time. Until
     /// then, the other members are asked again.

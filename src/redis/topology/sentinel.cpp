@@ -373,7 +373,8 @@ asio::awaitable<void> sentinel_watch::rest() {
     const time_point now = home.time.now();
     const time_point hurried =
         net::later(now, hurried_min + (hurried_max - hurried_min) * jitter / 1000);
-    const time_point unhurried_at = net::later(now, unhurried - unhurried * jitter / 5000);
+    const duration period = is_start() ? start_period : unhurried;
+    const time_point unhurried_at = net::later(now, period - period * jitter / 5000);
     // Keep the pause even if the alarm `wake_` rings often.
     while (!closed_) {
         judge_late(true);
@@ -384,6 +385,13 @@ asio::awaitable<void> sentinel_watch::rest() {
             break;
         co_await wake_->wait_until(until);
     }
+}
+
+/// Returns whether the client found its first primary only recently, and most Sentinels have not
+/// named the primary yet.
+bool sentinel_watch::is_start() const {
+    return context_->where && !choice_.is_confirmed() &&
+           context_->home.time.now() < net::later(found_at_, start_lasts);
 }
 
 asio::awaitable<void> sentinel_watch::ask_all() {
@@ -456,7 +464,9 @@ void sentinel_watch::go_to(const server_address& where, const std::string& told_
     const bool is_first = context_->where == nullptr;
     context_->where = std::make_shared<const destination>(where, context_->how.tls);
     wake_finders();
-    if (!is_first)
+    if (is_first)
+        found_at_ = context_->home.time.now();
+    else
         moved_(told_by);
 }
 

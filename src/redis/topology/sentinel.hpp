@@ -85,6 +85,9 @@ public:
 
     const std::optional<server_address>& primary() const { return primary_; }
 
+    /// Returns whether more than half of the Sentinels have named our primary.
+    bool is_confirmed() const { return confirmed_; }
+
 private:
     /// Result of the election among the replies that count.
     struct proposal {
@@ -188,6 +191,11 @@ private:
     static constexpr duration hurried_max{250};
     /// Longest time between two rounds of questions while the primary seems to be up.
     static constexpr duration unhurried = std::chrono::seconds{10};
+    /// For this time after the first primary, the client asks the Sentinels each `start_period`,
+    /// until more than half of them have named the primary. The first reply may come from a
+    /// Sentinel that is out of date or watches another service.
+    static constexpr duration start_lasts = std::chrono::minutes{1};
+    static constexpr duration start_period = std::chrono::seconds{1};
     /// When more than half of the Sentinels have replied, a round of questions waits for the other
     /// Sentinels until this time after its start. A later reply is evaluated when it arrives.
     static constexpr duration settles_in{300};
@@ -204,6 +212,7 @@ private:
     void go_to(const server_address&, const std::string& told_by);
     void wake_finders();
     void begin();
+    bool is_start() const;
 
     const std::shared_ptr<node_context> context_;
     const on_move moved_;
@@ -220,6 +229,7 @@ private:
     bool unknown_service_ = false; // true: Sentinels replied, but none knows the service
     bool running_ = false;
     time_point trouble_until_ = time_point::min();
+    time_point found_at_{}; // when the first primary became known
     bool closed_ = false;
 };
 
