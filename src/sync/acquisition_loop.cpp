@@ -157,14 +157,17 @@ constexpr duration last_look_margin{5};
 /// Returns when to send the next request: at `look_at`, or shortly before the deadline if that is
 /// earlier. So a call finds a lock that became free without a notification: some holders send none,
 /// and a notification can get lost. A call for permits behind an earlier call sends no last
-/// request, because it would take the permits from the earlier call.
+/// request, because it would take the permits from the earlier call. `last_look` is the time of the
+/// last request; the function plans this time until a request was sent then (`sent_at`).
 time_point or_last_look(const acquisition& call, const gate* door, const place& spot,
-                        time_point look_at, duration round_trip) {
+                        time_point sent_at, time_point look_at, duration round_trip,
+                        time_point& last_look) {
     const time_point end = call.wanted.give_up_at;
-    if (end == time_point::max() || leaves_asking_to_earlier_call(call, door, spot))
+    const bool is_sent = sent_at >= last_look;
+    if (end == time_point::max() || is_sent || leaves_asking_to_earlier_call(call, door, spot))
         return std::min(look_at, end);
-    const time_point last = end - 2 * round_trip - last_look_margin;
-    return std::min(look_at, last > call.home->now() ? last : end);
+    last_look = end - 2 * round_trip - last_look_margin;
+    return std::min(look_at, last_look > call.home->now() ? last_look : end);
 }
 
 /// Sleeps until the given time, or until a wake-up after which this call may send a request. A
@@ -273,6 +276,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
     attempt_pacer pacer;
     int late_grants = 0;
     duration round_trip{};
+    time_point last_look = time_point::max();
     while (!call->finished()) {
         const time_point sent_at = here->begin_request();
         const bool may_overtake = door && door->awaits_acknowledgement();
@@ -323,7 +327,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
         }
         if (call->finished())
             break;
-        look_at = or_last_look(*call, door, here->spot(), look_at, round_trip);
+        look_at = or_last_look(*call, door, here->spot(), sent_at, look_at, round_trip, last_look);
         co_await until_wake_up(*call, door, here->spot(), look_at);
         if (!polls) // a call that polls sleeps for its own pauses instead
             co_await wait_for_pacer(*call, pacer);

@@ -431,8 +431,11 @@ asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
         // A reply is useful as long as the lease that it grants. The hold may still be valid then,
-        // because an earlier request may get its reply in the meantime.
-        const time_point useful_until = later(now, request_content.lease_time);
+        // because an earlier request may get its reply in the meantime. If replicas must confirm
+        // the renewal, the server waits for them for half of the time, so there is less time.
+        const bool waits_for_replicas = request_content.replicas > 0;
+        const time_point useful_until =
+            waits_for_replicas ? now : later(now, request_content.lease_time);
         how.answer_by = std::max({how.answer_by, held->ends_at(), useful_until});
     }
     reports to{self, holds, now, request_content};

@@ -218,6 +218,7 @@ private:
     void change(limiter& of, const counter_change& what, std::chrono::microseconds now) {
         switch (what.verb) {
         case counter_verb::set: // draws of other clients from their own rates still count
+            let_go(of, now);    // but not if they have expired under the rate before
             of.how = what.to;
             of.drawn.erase("");
             of.drawn.erase(drawer({.how = {.scope = rate::scope_of::per_client}}, what.request));
