@@ -335,21 +335,13 @@ std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t c
     return lines;
 }
 
-/// Maximum number of waiters that the screen shows for the opened lock. The others are counted.
-constexpr std::size_t waiters_shown_max = 1000;
-
 /// Returns all information about the opened lock as text. `lock` is empty if the lock is free.
 std::string text_of(const std::string& name, std::optional<lock_state> lock) {
     if (!lock)
         return "'" + printable(name, name.size()) + "' is free\n";
     lock->name = name; // without the prefix of the URL
-    const std::size_t shown = std::min(lock->waiters.size(), waiters_shown_max);
-    const std::size_t others = lock->waiters.size() - shown;
-    lock->waiters.resize(shown);
     std::ostringstream text;
     print_lock(text, *lock);
-    if (others > 0)
-        text << "waits      " << others << " more\n";
     return text.str();
 }
 
