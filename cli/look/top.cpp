@@ -243,6 +243,7 @@ struct top_question {
 struct top_answer {
     std::optional<std::string> name{}; ///< name of the lock in the question; empty: the list
     std::optional<lock_list> list{};   ///< set if the question was for the list
+    top_options how{};                 ///< those of the question
     std::string text{};                ///< all information about the lock in the question
     std::string failure{};             ///< why there is no answer; empty: there is one
 };
@@ -335,21 +336,13 @@ std::vector<std::string> wrapped_lines_in(const std::string& text, std::size_t c
     return lines;
 }
 
-/// Maximum number of waiters that the screen shows for the opened lock. The others are counted.
-constexpr std::size_t waiters_shown_max = 1000;
-
 /// Returns all information about the opened lock as text. `lock` is empty if the lock is free.
 std::string text_of(const std::string& name, std::optional<lock_state> lock) {
     if (!lock)
         return "'" + printable(name, name.size()) + "' is free\n";
     lock->name = name; // without the prefix of the URL
-    const std::size_t shown = std::min(lock->waiters.size(), waiters_shown_max);
-    const std::size_t others = lock->waiters.size() - shown;
-    lock->waiters.resize(shown);
     std::ostringstream text;
     print_lock(text, *lock);
-    if (others > 0)
-        text << "waits      " << others << " more\n";
     return text.str();
 }
 
@@ -399,7 +392,7 @@ private:
         const auto& [name, how] = question;
         try {
             if (!name)
-                return {.list = ask_for_locks(home_, server_, how)};
+                return {.list = ask_for_locks(home_, server_, how), .how = how};
             return {.name = name, .text = text_of(*name, home_.inspect(*name))};
         } catch (const boost::system::system_error& why) {
             return {.name = name, .failure = reason_in_words(why)};
@@ -408,13 +401,15 @@ private:
 
     void take(top_answer said) {
         next_ = holdfast::boot_clock::now() + period; // a slow server is asked less often
-        if (said.name != opened_)
-            ask_soon(); // the user has meanwhile opened or left a lock
+        const bool is_old_list =
+            said.list && (said.how.text != how_.text || said.how.by != how_.by);
+        if (said.name != opened_ || is_old_list)
+            ask_soon(); // the user has meanwhile opened or left a lock, or wants another list
         failure_ = std::move(said.failure);
         if (!failure_.empty())
             return;
         answered_at_ = holdfast::boot_clock::now();
-        if (said.list && !paused_)
+        if (said.list && !is_old_list && !paused_)
             show(std::move(*said.list));
         if (said.name && said.name == opened_ && !(paused_ && known_)) {
             show_opened(std::move(said.text));
