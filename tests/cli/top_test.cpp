@@ -416,7 +416,7 @@ TEST_P(TopOnTerminal, EndsAlthoughTheTerminalTakesNoOutput) {
         terminal->expect("id ");
         const auto id = static_cast<pid_t>(std::stol(terminal->expect(".")));
         terminal->type("ssssss");        // each key draws a frame, and
-        std::this_thread::sleep_for(3s); // nobody reads what the terminal shows
+        std::this_thread::sleep_for(1s); // nobody reads what the terminal shows
         if (number == 0)
             terminal->type("q");
         else

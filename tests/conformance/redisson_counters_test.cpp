@@ -280,6 +280,7 @@ TEST_P(RedissonPermits, ALeaseIsSetUntilItEnds) {
     const lease held = seats.acquire(lease_time{1s});
     const std::string id = held.permit_ids().front();
     EXPECT_TRUE(seats.set_lease(id, lease_time{1min}));
+    ASSERT_TRUE(eventually([&] { return held.remaining() > 30s; })) << "its holder learns of it";
     moved.pass(59s);
     EXPECT_EQ(seats.available_permits(), 0);
     moved.pass(1s + 10ms);
