@@ -288,6 +288,7 @@ void actor::renew_from_now_on(grip& held) {
         return; // too late to promise anything
     world_.log.note(what.who, "is renewed from now on");
     what.longest = std::max(what.longest, plan_.how.lease_time);
+    what.renewed_from = world_.clock.now();
     hold->renew_from_now_on(plan_.how.lease_time);
 }
 

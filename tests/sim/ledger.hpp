@@ -53,8 +53,9 @@ struct claim {
     const std::string beside{};
     /// number of replicas that must have confirmed it
     const unsigned wants;
-    duration longest;       ///< longest lease time that was requested
-    bool told_lost = false; ///< whether the callback on lost() was called
+    duration longest;                            ///< longest lease time that was requested
+    time_point renewed_from = time_point::min(); ///< when a fixed lease became a renewed one
+    bool told_lost = false;                      ///< whether the callback on lost() was called
     /// whether the caller believed in the lease when last no task was ready
     bool is_believed = true;
     std::optional<std::stop_callback<std::function<void()>>> on_lost;

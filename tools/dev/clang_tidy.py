@@ -21,6 +21,8 @@ TOOL = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
 # Checks that make no sense for units: such includes, and equal names in two files, which do not
 # hide each other in a unit. g++ checks for hidden names in each file.
 NOT_IN_UNITS = ["--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-shadow"]
+# Options of g++ that clang does not know. It only warns of unknown warnings.
+ONLY_GCC = {"-fno-ipa-ra"}
 
 
 def is_product(path: Path) -> bool:
@@ -45,13 +47,14 @@ def units_of_product(commands: dict) -> dict[Path, list[Path]]:
     return units
 
 
-def check(clean: CleanFiles, path: Path, words: list[str], folder: Path, build: Path) -> bool:
+def check(clean: CleanFiles, path: Path, words: list[str], folder: Path) -> bool:
     if clean.knows(path, words):
         return True
+    arguments = [word for word in words[1:] if word not in ONLY_GCC]
     result = subprocess.run(
-        [TOOL, "--quiet", "-p", build, "--warnings-as-errors=*", *NOT_IN_UNITS,
-         "--extra-arg=-Wno-unknown-warning-option", path],  # the presets have g++ options
-        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        [TOOL, "--quiet", "--warnings-as-errors=*", *NOT_IN_UNITS, path, "--", *arguments,
+         "-Wno-unknown-warning-option"],  # the presets have g++ options
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     is_clean = result.returncode == 0
     if is_clean:
         clean.remember(path, words, needs_of(words, folder, str(path)))
@@ -67,7 +70,7 @@ def main() -> int:
     commands = commands_of(build.resolve())
     units = units_of_product(commands)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        verdicts = list(pool.map(lambda each: check(clean, each, *commands[each], build), units))
+        verdicts = list(pool.map(lambda each: check(clean, each, *commands[each]), units))
     files = sum(map(len, units.values()))
     print(f"clang-tidy: {files} files in {len(units)} units, {verdicts.count(False)} with findings")
     return 0 if all(verdicts) else 1

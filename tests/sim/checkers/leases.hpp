@@ -150,7 +150,8 @@ public:
             const sync::held_lock& held = support::wire_hold_of(c->held);
             const bool goes_on =
                 held.renewed() ? !held.out_of_time() : outlasts_session(*c, home.net);
-            if (e.kind == event_kind::in_danger && goes_on && in_time(*c, home.net))
+            if (e.kind == event_kind::in_danger && goes_on && !is_first_renewal(*c, home.net) &&
+                in_time(*c, home.net))
                 check_kept(*c, home.net.last_silence(), home, "it is in danger");
             if (e.kind == event_kind::lost && e.cause == event_cause::term_ended && goes_on &&
                 has_time(*c, home.net))
@@ -162,6 +163,12 @@ public:
     }
 
 private:
+    /// Returns whether a hold with a fixed lease is renewed only since a short time. So little of
+    /// its lease may be left that it is in danger until the first renewal has got its reply.
+    bool is_first_renewal(const claim& c, const network& net) const {
+        return world_.clock.now() <= c.renewed_from + 4 * net.latency() + duration{5};
+    }
+
     duration term_of(const claim& c) const {
         return world_.how.given_for(std::max(c.longest, support::wire_hold_of(c.held).lease()));
     }
