@@ -193,7 +193,7 @@ full_screen::pressed full_screen::read_wake() {
                                 static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
     for (const char number : told)
         if (std::ranges::find(ending_signals, number) != ending_signals.end())
-            ended_by_ = number;
+            ended_by_ = static_cast<unsigned char>(number);
     if (ended_by_ != 0)
         return {key::quit, 0};
     if (told.find(static_cast<char>(SIGTSTP)) != told.npos)
