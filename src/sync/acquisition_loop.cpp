@@ -204,9 +204,11 @@ asio::awaitable<void> until_acknowledged(acquisition& call, gate& door) {
 // Functions that inform the call, and the calls behind this call in the gate (local wait queue),
 // whether the store has replied to the last request of the call.
 
-void note_reply(acquisition& call, gate* door, const answer& said) {
-    if (!door || !said.answered)
+void note_reply(acquisition& call, gate* door, time_point sent_at, const answer& said) {
+    if (!door)
         return;
+    if (!said.answered) // nothing was sent after the deadline, or the store refused it as late
+        return door->forget_request(sent_at);
     door->note_reply(said.granted);
     if (!said.granted)
         call.last_request_ended(nullptr);
@@ -289,7 +291,7 @@ asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<acquisition> call)
             round_trip = home.now() - sent_at;
             if (said.answered)
                 trouble.over();
-            note_reply(*call, door, said);
+            note_reply(*call, door, sent_at, said);
             if (said.granted) {
                 if (const std::optional<grant> kept = here->keep(sent_at, said))
                     co_return kept;

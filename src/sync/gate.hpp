@@ -112,6 +112,11 @@ public:
 
     /// Records that a call of this queue sends a request to the store.
     void note_request(time_point now) { asked_at_ = std::min(asked_at_, now); }
+    /// Records that nobody waits for a reply to the request of that time.
+    void forget_request(time_point sent_at) {
+        if (asked_at_ == sent_at)
+            asked_at_ = time_point::max();
+    }
     // The next two functions record whether the last request of a call got a reply. note_no_reply()
     // stores the error for the calls that wait behind that call. Those calls have sent nothing, so
     // for them the error `outcome_unknown` becomes `unreachable`.
