@@ -30,8 +30,8 @@ std::map<std::string, std::string> in_pairs(const redis::reply& words) {
 
 bool is_aside(const std::string& key) {
     return key.starts_with("redisson_unlock_latch:") || key.starts_with("holdfast_client:") ||
-           key.starts_with("holdfast_requests:") || key.ends_with(":waiters") ||
-           key.ends_with(":clients");
+           key.starts_with("holdfast_requests:") || key == "holdfast_clients" ||
+           key.ends_with(":waiters") || key.ends_with(":clients");
 }
 
 } // namespace
