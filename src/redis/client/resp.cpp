@@ -130,50 +130,61 @@ void answer_reader::frees_reader::operator()(redisReader* reader) const noexcept
 }
 
 void answer_reader::feed(std::string_view bytes) {
-    check_lines(bytes);
+    if (bad_line_)
+        return;
+    bytes = bytes.substr(0, check_lines(bytes));
     unanswered_bytes_ += bytes.size();
     if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK)
         give_up();
 }
 
-/// Throws if a line is too long. At each call, hiredis searches an incomplete line from its start,
-/// so the time would grow with the square of the length. Also throws if a line ends without a
-/// carriage return, because hiredis would continue to wait for the end of the line.
-void answer_reader::check_lines(std::string_view bytes) {
+/// Returns how many bytes come before the first bad line, and stores what is wrong with that line.
+/// Two kinds of lines are bad. A line may be too long: at each call, hiredis searches an incomplete
+/// line from its start, so the time would grow with the square of the length. Or a line ends
+/// without a carriage return: hiredis would continue to wait for the end of the line.
+std::size_t answer_reader::check_lines(std::string_view bytes) {
     constexpr std::size_t head_bytes_max = 32;
-    while (!bytes.empty()) {
-        const std::size_t skipped = std::min(body_left_, bytes.size());
+    static_assert(line_bytes_max == 32 * 1024, "the text below names the limit");
+    std::size_t good = 0;
+    for (std::string_view rest = bytes; !rest.empty(); rest = bytes.substr(good)) {
+        const std::size_t skipped = std::min(body_left_, rest.size());
         body_left_ -= skipped;
-        bytes.remove_prefix(skipped);
-        const std::size_t end = bytes.find('\n');
-        const std::string_view part = bytes.substr(0, end);
+        rest.remove_prefix(skipped);
+        good += skipped;
+        const std::size_t end = rest.find('\n');
+        const std::string_view part = rest.substr(0, end);
         line_bytes_ += part.size();
-        if (line_bytes_ > line_bytes_max)
-            throw net::failure{store_errc::protocol,
-                               "a line of more than " + std::to_string(line_bytes_max) + " bytes"};
+        if (line_bytes_ > line_bytes_max) {
+            bad_line_ = "a line of more than 32768 bytes";
+            return good;
+        }
         const std::size_t room = head_bytes_max - std::min(head_bytes_max, line_begins_.size());
         line_begins_ += part.substr(0, room);
         if (!part.empty())
             line_ends_in_return_ = part.back() == '\r';
-        bytes.remove_prefix(part.size());
-        if (end == bytes.npos)
-            return;
-        bytes.remove_prefix(1);
-        end_line();
+        if (end == rest.npos)
+            return bytes.size();
+        if (!end_line()) {
+            bad_line_ = "a line that ends without a carriage return";
+            return good;
+        }
+        good += end + 1;
     }
+    return good;
 }
 
 /// Processes a complete line. For example, `$5` announces a bulk string of 5 bytes and a line end,
-/// which check_lines() then skips.
-void answer_reader::end_line() {
+/// which check_lines() then skips. Returns false if the line ends without a carriage return.
+bool answer_reader::end_line() {
     if (!std::exchange(line_ends_in_return_, false))
-        throw net::failure{store_errc::protocol, "a line that ends without a carriage return"};
+        return false;
     std::string_view head = line_begins_;
     if (head.starts_with('$') && head.ends_with('\r'))
         if (const auto size = number_in<std::uint32_t>(head.substr(1, head.size() - 2)))
             body_left_ = *size + std::size_t{2};
     line_begins_.clear();
     line_bytes_ = 0;
+    return true;
 }
 
 reply* answer_reader::next() {
@@ -186,6 +197,8 @@ reply* answer_reader::next() {
     if (redisReaderGetReply(reader_.get(), &complete) != REDIS_OK)
         give_up();
     complete_ = complete != nullptr;
+    if (!complete_ && bad_line_)
+        throw net::failure{store_errc::protocol, bad_line_};
     if (!complete_ && unanswered_bytes_ > bytes_max_)
         throw net::failure{store_errc::protocol,
                            "an answer of more than " + std::to_string(bytes_max_) + " bytes"};

@@ -128,7 +128,8 @@ public:
     void feed(std::string_view bytes);
 
     /// Returns the next complete reply, or null. The reply is valid until the next call, and the
-    /// caller may move its content out.
+    /// caller may move its content out. Throws at a fault in the bytes, but only after it has
+    /// returned all replies before the fault.
     reply* next();
 
 private:
@@ -137,8 +138,8 @@ private:
     };
     struct builder; // callbacks for hiredis
 
-    void check_lines(std::string_view bytes);
-    void end_line();
+    std::size_t check_lines(std::string_view bytes);
+    bool end_line();
     [[noreturn]] void give_up() const;
 
     std::size_t bytes_max_;
@@ -153,6 +154,7 @@ private:
     std::size_t items_ = 0;            // number of items in the present reply
     bool complete_ = false;            // true: root_ is a complete reply, already returned
     const char* refused_ = nullptr;    // why this class (and not hiredis) refused the reply
+    const char* bad_line_ = nullptr;   // why a line after the fed bytes is refused
     reply root_;
     std::unique_ptr<redisReader, frees_reader> reader_;
 };

@@ -198,6 +198,20 @@ TEST(AnswerReader, RefusesALineWithoutACarriageReturn) {
         EXPECT_THAT(objection_to(said, 1024), ::testing::HasSubstr("carriage return")) << said;
 }
 
+TEST(AnswerReader, ReturnsTheRepliesBeforeABadLineInTheSameBytes) {
+    const std::string endless(2 * answer_reader::line_bytes_max, 'x');
+    for (const std::string& bad : {std::string{"+b\n"}, "-" + endless, "*1\r\n+" + endless}) {
+        answer_reader reader{16 * 1024 * 1024};
+        reader.feed("+a\r\n$3\r\na\nb\r\n" + bad);
+        for (const char* const expected : {"a", "a\nb"}) {
+            const reply* const next = reader.next();
+            ASSERT_NE(next, nullptr) << bad.substr(0, 5);
+            EXPECT_EQ(next->text, expected);
+        }
+        EXPECT_THROW((void)reader.next(), net::failure) << bad.substr(0, 5);
+    }
+}
+
 TEST(AnswerReader, FindsAnEndlessLineInPieces) {
     answer_reader reader{16 * 1024 * 1024};
     reader.feed("*2\r\n$2\r\n\n\n\r\n+");
