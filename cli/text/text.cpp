@@ -131,14 +131,21 @@ std::string_view columns_of(std::string_view text, std::size_t width) {
     return text.substr(0, std::max(bytes_within(text, width), least));
 }
 
+namespace {
+
+/// Returns the position of the last letter's first byte. The text must not be empty.
+std::size_t last_letter(std::string_view text) {
+    std::size_t at = text.size() - 1;
+    while (at > 0 && (text[at] & 0xc0) == 0x80)
+        --at;
+    return at;
+}
+
+} // namespace
+
 void remove_last_letter(std::string& text) {
-    const auto continues = [](char byte) {
-        return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-    };
-    while (!text.empty() && continues(text.back()))
-        text.pop_back();
     if (!text.empty())
-        text.pop_back();
+        text.resize(last_letter(text));
 }
 
 std::string_view whole_letters(std::string_view text, std::size_t bytes) {
@@ -168,9 +175,7 @@ std::string cut_in_middle(std::string_view text, std::size_t width) {
     const std::string head = cut(text, width - tail_width); // the head includes the dots
     std::size_t tail = text.size();
     for (std::size_t left = tail_width; tail > 0;) {
-        std::size_t letter = tail - 1; // go back to the first byte of the letter
-        while (letter > 0 && (text[letter] & 0xc0) == 0x80)
-            --letter;
+        const std::size_t letter = last_letter(text.substr(0, tail));
         const std::size_t width_of_letter = width_of(text.substr(letter, tail - letter));
         if (width_of_letter > left)
             break;

@@ -106,8 +106,7 @@ std::string hint_of(unsigned error) {
     case 1205:
         return "another session blocks the write: FLUSH TABLES WITH READ LOCK, LOCK TABLES, "
                "BACKUP STAGE BLOCK_COMMIT (mariabackup), or a transaction that has locked the "
-               "rows; "
-               "SHOW FULL PROCESSLIST lists the sessions";
+               "rows; SHOW FULL PROCESSLIST lists the sessions";
     case 1203:
     case 1226:
         return "the limit is this account's (MAX_USER_CONNECTIONS, max_user_connections): raise "

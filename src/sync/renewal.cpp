@@ -423,20 +423,19 @@ asio::awaitable<void> renewal::send_request(std::shared_ptr<engine> home,
     if (holds.empty())
         co_return;
     const time_point now = home->now();
+    // A reply is useful as long as the lease that it grants. A hold may still be valid then,
+    // because an earlier request may get its reply in the meantime. If replicas must confirm the
+    // renewal, the server waits for them for half of the time, so there is less time.
+    const bool waits_for_replicas = request_content.replicas > 0;
     renewal_options how{.lease_time = request_content.lease_time,
-                        .answer_by = now,
+                        .answer_by =
+                            waits_for_replicas ? now : later(now, request_content.lease_time),
                         .elsewhere = request_content.elsewhere};
     std::vector<const hold*> asked;
     asked.reserve(holds.size());
     for (const shared_hold& held : holds) {
         asked.push_back(&held->what);
-        // A reply is useful as long as the lease that it grants. The hold may still be valid then,
-        // because an earlier request may get its reply in the meantime. If replicas must confirm
-        // the renewal, the server waits for them for half of the time, so there is less time.
-        const bool waits_for_replicas = request_content.replicas > 0;
-        const time_point useful_until =
-            waits_for_replicas ? now : later(now, request_content.lease_time);
-        how.answer_by = std::max({how.answer_by, held->ends_at(), useful_until});
+        how.answer_by = std::max(how.answer_by, held->ends_at());
     }
     reports to{self, holds, now, request_content};
     co_await home->locks().renew(asked, how, to);

@@ -519,24 +519,22 @@ change_verdict rate_table::carry_out(const counter_change& what) {
 /// Returns how long clients may still wait for permits under the present rate, before a new rate is
 /// set. This time follows from the limiter's expiry. If the limiter never expires, clients wait for
 /// at most one interval. Returns nothing if no client waits.
-std::optional<duration> rate_table::wait_under_old_rate(const lock_name& name) {
-    const limiter* const before = find(name);
-    if (!before)
-        return std::nullopt;
-    const duration kept = before->how.kept;
+std::optional<duration> rate_table::wait_under_rate(const limiter& there) const {
+    const duration kept = there.how.kept;
     if (kept == duration::zero())
-        return before->how.per;
-    const duration wait =
-        clock_.left(before->ends_at).value_or(kept) - std::max(kept, waiter_needs);
+        return there.how.per;
+    const duration wait = clock_.left(there.ends_at).value_or(kept) - std::max(kept, waiter_needs);
     return wait > duration::zero() ? std::optional{wait} : std::nullopt;
 }
 
 /// Sets the rate. Forgets all draws (granted requests) that count against the rate of all clients
 /// together. Also forgets this client's draws that count against its own rate.
 change_verdict rate_table::set(const counter_change& what) {
-    const std::optional<duration> wait = wait_under_old_rate(what.name);
-    if (limiter* const before = find(what.name))
+    std::optional<duration> wait;
+    if (limiter* const before = find(what.name)) {
+        wait = wait_under_rate(*before);
         remove_expired_draws(*before); // they must not count again under a longer interval
+    }
     limiter& made = limiters_[what.name.text];
     made.how = what.to;
     made.ends_at =

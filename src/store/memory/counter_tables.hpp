@@ -308,7 +308,7 @@ private:
     void use(limiter&);
     void remove_expired_draws(limiter&) const;
     void keep_for_waiter(limiter&, std::optional<duration> wait) const;
-    std::optional<duration> wait_under_old_rate(const lock_name&);
+    std::optional<duration> wait_under_rate(const limiter&) const;
     static drawer drawer_of(const limiter&, const drawer& client);
     static microseconds counts_until(const limiter&, const draw&);
     std::int64_t free_in(const limiter&, const drawer& client) const;

@@ -19,9 +19,7 @@ local function is_a_part(name)
 end
 
 local function has_held_permits(name)
-    local held = string.find(name, '{', 1, true) and name .. ':timeout' or
-        '{' .. name .. '}:timeout'
-    return redis.pcall('type', held).ok == 'zset'
+    return redis.pcall('type', held_permits_of(name)).ok == 'zset'
 end
 
 local function is_rate(name)

@@ -13,9 +13,7 @@ local function count_of(name, wanted)
     end
     local is_other = stored and not is_whole_number(stored)
     if not is_other and wanted ~= 'a leased semaphore' then
-        local held = string.find(name, '{', 1, true) and name .. ':timeout' or
-            '{' .. name .. '}:timeout'
-        is_other = redis.pcall('exists', held) == 1
+        is_other = redis.pcall('exists', held_permits_of(name)) == 1
     end
     local count = not is_other and tonumber(stored or 0)
     if is_other or math.abs(count) > counted_exactly_max then

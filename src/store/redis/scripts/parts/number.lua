@@ -5,11 +5,15 @@ local function is_whole_number(text)
     return text == '0' or string.find(text, '^%-?[1-9]%d*$') ~= nil
 end
 
+-- Returns the key of the held permits, if the name belongs to a leased semaphore.
+local function held_permits_of(name)
+    return string.find(name, '{', 1, true) and name .. ':timeout' or '{' .. name .. '}:timeout'
+end
+
 -- Returns whether the string `text` at the key `name` is a counter. `left` is the TTL of the key
 --   (-1: none). A number with a TTL may be a token of another program, unless leased permits are
 --   held under the same name.
 local function is_counter(name, text, left)
-    local held = string.find(name, '{', 1, true) and name .. ':timeout' or
-        '{' .. name .. '}:timeout'
-    return is_whole_number(text) and (left == -1 or redis.pcall('exists', held) == 1)
+    return is_whole_number(text) and
+        (left == -1 or redis.pcall('exists', held_permits_of(name)) == 1)
 end
