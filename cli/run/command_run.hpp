@@ -140,17 +140,21 @@ using stop_reason = std::optional<std::string>;
 /// Also stops the job when `orphaned` is requested: the process for which the shell waits was
 /// killed. Prints the reason and stores it in `stop_reason`. Never returns.
 ///
-/// danger, 10 s left ──TERM──▶ a third of that left ──KILL──▶ the lease ends lost: refused
-/// ──TERM──▶ a tenth of the lease later ──KILL orphaned ──TERM──▶ `usual_grace` later, or earlier
-/// as in danger ──KILL
+/// The job always gets TERM first. The time until KILL depends on the reason:
+///
+/// - In danger: KILL when a third of the time is left that was left at TERM. After TERM with 9 s
+///   left, KILL comes 6 s later.
+/// - Lost, because the server refused a renewal: KILL a tenth of the lease later.
+/// - Orphaned: KILL `usual_grace` later, or earlier, as in danger.
 ///
 /// `on_loss` can set another signal than TERM, and another time until KILL. In danger, the time can
 /// only become shorter. After a loss, it can also become longer, but at most half a lease: the
 /// server refuses a renewal a third of a lease after the last granted one, so KILL still comes
 /// within that lease.
 ///
-/// If a renewal succeeds after TERM was sent, KILL follows only if `on_loss` sets a time. `thing`
-/// names the lock in messages (see `wanted_thing`).
+/// A renewal may succeed after TERM was sent. The lock is then not in danger any more, and KILL
+/// follows only if `on_loss` sets the time until KILL. `thing` names the lock in messages (see
+/// `wanted_thing`).
 asio::awaitable<void> guard(const holdfast::lease&, const std::string& thing, running_job&,
                             const on_loss&, const last_words&, std::stop_token orphaned,
                             stop_reason&);

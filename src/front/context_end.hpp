@@ -45,10 +45,10 @@ private:
     std::shared_ptr<destruction> end_ = std::make_shared<destruction>();
 };
 
-/// Prepares for the end of the executor's context. When the context ends, the engine `home` drops
-/// its holds, and the clock `own` drops its sleeping coroutines, while this is still possible.
-/// Otherwise a thread that ends later would use a destroyed context, and sleeping coroutines would
-/// keep themselves alive for ever.
+/// Prepares for the end of the executor's context (for example, of the user's `io_context`). Just
+/// before the context is destroyed, two things happen. The engine `home` drops its holds, so that a
+/// thread which ends later does not use the destroyed context. The clock `own` drops its sleeping
+/// coroutines, which would otherwise keep themselves alive for ever.
 void let_go_with_context(const std::shared_ptr<sync::engine>& home,
                          const std::shared_ptr<runtime::real_clock>& own = nullptr);
 

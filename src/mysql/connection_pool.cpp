@@ -387,8 +387,8 @@ void pool::want_connection() {
 }
 
 asio::awaitable<void> pool::keep_connecting(std::shared_ptr<pool>) {
-    // Continue in a later handler on the executor, after the caller has begun to wait for its
-    // request.
+    // The caller begins to wait only after this function has returned to it. So continue in a later
+    // handler.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (wants_connection()) {
         if (home_.time.now() < not_before_) {

@@ -94,10 +94,12 @@ bool gate::admits_alone(const acquisition& call) const {
     return !holder_ && !has_readers() && nobody_negotiates();
 }
 
-/// Returns whether a call for permits may ask the store: it is the next call in the queue, and all
-/// calls that ask now want the same number of permits. So calls for few permits cannot overtake a
-/// call for many permits for long. After a "busy" reply, the calls ask one after another until the
-/// store grants permits. Otherwise the store could execute a later call's request first.
+/// Returns whether a call for permits may send its request to the store. Two conditions must hold.
+/// The call is the next one in the queue. Each call with a pending request wants the same number of
+/// permits, so that calls for few permits cannot overtake a call for many permits for long.
+///
+/// After a "busy" reply, only one call at a time sends a request, until the store grants permits.
+/// If two requests were pending, the store could execute the later call's request first.
 bool gate::admits_to_permits(const acquisition& call) const {
     const bool is_next = queue_.empty() || &queue_.front() == &call;
     const bool others_wait_there = alone_ > asking_;

@@ -128,7 +128,8 @@ void session_client::connect() {
 }
 
 asio::awaitable<void> session_client::keep_connected(std::shared_ptr<void>) {
-    // Continue in a later handler, because the caller does not wait for its request yet.
+    // The caller begins to wait only after this function has returned to it. So continue in a later
+    // handler.
     co_await asio::post(home_.executor, asio::use_awaitable);
     while (!closed_ && wants_connection()) {
         if (home_.time.now() < not_before_) {
