@@ -85,6 +85,13 @@ void terminal_session::resize(terminal_size size) {
     set_size(terminal_, size);
 }
 
+bool terminal_session::is_full() const {
+    constexpr int kernel_keeps = 4095; // bytes that the kernel keeps for the reader of a terminal
+    int unread = 0;
+    ::ioctl(terminal_, FIONREAD, &unread);
+    return unread >= kernel_keeps;
+}
+
 void terminal_session::read_some() {
     pollfd shown{terminal_, POLLIN, 0};
     ::poll(&shown, 1, 20);

@@ -33,6 +33,9 @@ public:
     /// Throws `too_late` with what was there instead.
     std::string expect(const std::string& text);
 
+    /// Returns whether the terminal takes no more output, because nobody has read what it shows.
+    bool is_full() const;
+
     pid_t id() const { return id_; }
     pid_t foreground() const; ///< the process group that the terminal listens to
     int end();                ///< its exit status, 128 + n for signal n

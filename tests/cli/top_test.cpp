@@ -290,11 +290,13 @@ TEST_P(TopOnTerminal, PausedTableIsKeptAlthoughALockIsOpenedAndLeft) {
     const std::scoped_lock later{desk};
     await_locks(2);
     terminal->type("\n\x1b"); // opens and leaves the lock before the server has answered
-    std::this_thread::sleep_for(1s);
-    terminal->type("s");
-    const auto paused = frame_with(*terminal, "sorted by held");
-    EXPECT_THAT(paused[0], StartsWith("holdfast top: 1 lock, "));
-    EXPECT_THAT(paused.back(), StartsWith("job "));
+    for (const std::string by : {"held", "name", "wait"}) {
+        (void)told(); // the server answers this request after the requests before it
+        terminal->type("s");
+        const auto paused = frame_with(*terminal, "sorted by " + by);
+        EXPECT_THAT(paused[0], StartsWith("holdfast top: 1 lock, "));
+        EXPECT_THAT(paused.back(), StartsWith("job "));
+    }
     terminal->type("p");
     frame_with(*terminal, "2 locks, ");
     terminal->type("q");
@@ -415,8 +417,9 @@ TEST_P(TopOnTerminal, EndsAlthoughTheTerminalTakesNoOutput) {
         const auto terminal = start_large();
         terminal->expect("id ");
         const auto id = static_cast<pid_t>(std::stol(terminal->expect(".")));
-        terminal->type("ssssss");        // each key draws a frame, and
-        std::this_thread::sleep_for(1s); // nobody reads what the terminal shows
+        // Each key draws a frame of 100 kB, and nobody reads it.
+        terminal->type("ssssss");
+        EXPECT_TRUE(eventually([&] { return terminal->is_full(); }));
         if (number == 0)
             terminal->type("q");
         else
