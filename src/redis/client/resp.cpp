@@ -88,6 +88,8 @@ struct answer_reader::builder {
     }
 
     static void* create_nil(const redisReadTask* task) {
+        if (task->type == REDIS_REPLY_NIL) // the null of RESP3; RESP2 has a null string or array
+            return refuse(task);
         return make(task, [](reply& made) { made.type = reply::kind::nil; });
     }
 
