@@ -39,7 +39,11 @@ protected:
              {"30000", alice, "0", channel_, "PUBLISH", "1", "20000", "300000"}},
             {pair, lock_read, {name_, "timer", "marks"}, {"30000", alice, "0", ""}},
             {pair, lock_write, {name_, "marks"}, {"30000", alice, "0", "", "{L}", "5000", "100"}},
-            {"a token lock", lock_token, {name_}, {"30000", alice, "0"}}};
+            {"a token lock", lock_token, {name_}, {"30000", alice, "0"}},
+            {"a lock",
+             ask_holders,
+             {name_, "wish"},
+             {"deploy", "process 7", "30000", "PUBLISH", channel_}}};
         for (const auto& some : {of_force(), of_semaphores(), of_permits(), of_rates()})
             all.insert(all.end(), some.begin(), some.end());
         return all;
@@ -120,8 +124,8 @@ protected:
                 continue;
             const redis::reply said = run(each.script, each.keys, each.arguments);
             EXPECT_TRUE(is_error(said, "WRONGTYPE")) << there << ": " << each.script.name;
-            EXPECT_THAT(said.text,
-                        AllOf(HasSubstr(there), HasSubstr(each.wanted + " was asked for")))
+            EXPECT_THAT(said.text, AllOf(HasSubstr(there), HasSubstr(", and " + each.wanted),
+                                         HasSubstr(" was asked for")))
                 << each.script.name;
             EXPECT_EQ(server().command({"DUMP", name_}).text, before) << each.script.name;
             EXPECT_EQ(ask({"DBSIZE"}), keys) << each.script.name;
@@ -132,9 +136,9 @@ protected:
 
 TEST_P(KindScripts, AnotherKindIsNamedAndNeverTouched) {
     server().command({"HSET", name_, bob, "1"});
-    expect_refused("a mutex", {"a mutex"});
+    expect_refused("a mutex", {"a mutex", "a lock"});
     server().command({"HSET", name_, "mode", "read", bob, "1"});
-    expect_refused("a read-write lock", {"a read-write lock"});
+    expect_refused("a read-write lock", {"a read-write lock", "a lock"});
     server().command({"HSET", name_, "rate", "5", "interval", "1000", "type", "0"});
     expect_refused("a rate limiter", {"a rate limiter"});
     server().command({"SET", name_, "some token of another", "PX", "30000"});

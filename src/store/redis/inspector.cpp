@@ -206,7 +206,7 @@ void add_owners(lock_state& told, const reply& answer) {
         else
             has_else = true;
     }
-    if (has_mode && !has_else)
+    if (has_mode && !has_else && fields > 1)
         told.kind = key_kind::read_write_lock;
     else if (fields == 1 && told.owners.size() == 1 && !has_else)
         told.kind = key_kind::lock;

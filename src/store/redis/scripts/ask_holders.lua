@@ -23,8 +23,9 @@ elseif count > 0 and count <= fields_max then
     fields = redis.call('hkeys', KEYS[1])
 end
 
--- The field of a writer is the owner with the suffix ":write".
-local told, owners = {}, {}
+-- A mutex has one field, its owner. A read-write lock also has the field `mode`. There, the field
+-- of a writer is the owner with the suffix ":write".
+local told, owners, mode = {}, {}, nil
 for _, field in ipairs(fields) do
     local owner = string.gsub(field, ':write$', '')
     if string.find(owner, owner_form) then
@@ -32,12 +33,19 @@ for _, field in ipairs(fields) do
         if #told < owners_told_max then
             table.insert(told, field)
         end
-    elseif field ~= 'mode' then
+    elseif field == 'mode' then
+        mode = redis.call('hget', KEYS[1], 'mode')
+    else
         return another_kind(KEYS[1], 'a lock')
     end
 end
-if #owners == 0 then
-    return count == 0 and {} or another_kind(KEYS[1], 'a lock')
+if count == 0 then
+    return {}
+end
+local is_mutex = not mode and #owners == 1 and told[1] == owners[1]
+local is_read_write_lock = (mode == 'read' or mode == 'write') and #owners > 0
+if not is_mutex and not is_read_write_lock then
+    return another_kind(KEYS[1], 'a lock')
 end
 
 redis.call('del', KEYS[2])

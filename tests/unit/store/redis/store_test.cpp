@@ -204,6 +204,7 @@ TEST(LockState, OfAHashOfSomebodyElseIsOther) {
     EXPECT_EQ(kind_of({{jvm, "1"}, {"name", "1"}}), key_kind::other);
     EXPECT_EQ(kind_of({{without_number.c_str(), "1"}}), key_kind::other);
     EXPECT_EQ(kind_of({{with_text.c_str(), "1"}}), key_kind::other);
+    EXPECT_EQ(kind_of({{"mode", "read"}}), key_kind::other) << "nobody holds it";
     EXPECT_TRUE(lock_state_in("L", hash({{"name", "1"}}))->owners.empty());
 }
 
