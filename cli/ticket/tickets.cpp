@@ -78,8 +78,8 @@ Examples:
 )";
 
 constexpr std::string_view renew_help =
-    R"(Renews the lock of a ticket. The lock then stays held at least for the given time
-from now; the time is never shortened.
+    R"(Renews the lock of a ticket. The lock then stays held at least for the given
+time from now; the time is never shortened.
 
 Usage: holdfast renew [OPTIONS] TICKET
 

@@ -433,7 +433,8 @@ INSTANTIATE_TEST_SUITE_P(
 class Helps : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(OfVerbs, Helps,
                          ::testing::Values("run", "ls", "inspect", "wait", "unlock", "latch",
-                                           "bench", "demo", "doctor", "server", "top"));
+                                           "bench", "demo", "doctor", "server", "top", "ask",
+                                           "take", "renew", "give"));
 
 TEST_P(Helps, TellUsageAndStatuses) {
     const ended told = run({GetParam(), "--help"});
