@@ -440,7 +440,7 @@ TEST_P(Rate, NoMoreStartThanItAllows) {
     const ended third = run(shell("echo ran", {"-n", "--rate", "2/1h"}), url());
     EXPECT_EQ(third.status, 1);
     EXPECT_EQ(third.out, "");
-    EXPECT_THAT(third.err, HasSubstr("the rate of 'job' lets no more start now"));
+    EXPECT_THAT(third.err, HasSubstr("the rate of 'job' allows no more starts now"));
     EXPECT_EQ(run(shell("true", {"-w", "0.2", "-E", "9", "--rate", "2/1h"}), url()).status, 9);
 }
 
