@@ -123,7 +123,7 @@ void reject_wrong_values(const CLI::App& known, const arguments& given) {
         const std::string name = name_of(*at);
         if (name.starts_with("--") && *at == name + "=" &&
             known.get_option_no_throw(name) != nullptr)
-            refuse(name, " has no value behind the =");
+            refuse(name, " has no value after the =");
         const auto value = at + 1;
         if (takes_next_word(known, *at) && value != given.end() && *value != "--")
             at = value;
@@ -153,7 +153,8 @@ bool parse(CLI::App& expected, arguments given, std::string_view help) {
 void reject_surplus(const CLI::App& verb) {
     if (const arguments surplus = surplus_of(verb); !surplus.empty())
         throw usage_error{"'" + printable(surplus.front()) +
-                          "' is one word too many; see 'holdfast " + verb.get_name() + " --help'"};
+                          "' is an unexpected argument; see 'holdfast " + verb.get_name() +
+                          " --help'"};
 }
 
 std::chrono::duration<double> parse_time(std::string_view option, std::string_view text) {
@@ -170,9 +171,9 @@ std::chrono::duration<double> parse_time(std::string_view option, std::string_vi
     const std::string_view rest{parsed.ptr, static_cast<std::size_t>(end - parsed.ptr)};
     const auto found = std::ranges::find(units, rest, &unit::name);
     if (parsed.ec != std::errc{} || found == units.end() || !std::isfinite(number) || number < 0)
-        throw usage_error{
-            std::string{option} + ": '" + printable(text) +
-            "' is no length of time; give seconds (30, 0.5) or 500ms, 30s, 2m, 1h, 1d"};
+        throw usage_error{std::string{option} + ": '" + printable(text) +
+                          "' is not a duration; give a number of seconds (30, 0.5), or a number "
+                          "with a unit (500ms, 30s, 2m, 1h, 1d)"};
     return std::chrono::duration<double>{number * found->seconds};
 }
 
@@ -199,7 +200,7 @@ void expect_number(CLI::App& expected, const std::string& names, std::string_vie
         const auto parsed = std::from_chars(text.data(), end, number);
         if (parsed.ec != std::errc{} || parsed.ptr != end || number < least || number > most)
             throw usage_error{std::string{option} + ": '" + printable(text) +
-                              "' is no whole number from " + std::to_string(least) + " to " +
+                              "' is not a whole number from " + std::to_string(least) + " to " +
                               std::to_string(most)};
         take(number);
     });
@@ -211,7 +212,7 @@ void require_name(const CLI::App& verb, const std::string& name, const std::stri
         return;
     const bool is_given = verb.get_option("NAME")->count() > 0;
     throw usage_error{(is_given ? "the NAME of a " + what + " must not be empty"
-                                : "which " + what + "? Its NAME is missing") +
+                                : "the NAME of the " + what + " is missing") +
                       form};
 }
 

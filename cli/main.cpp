@@ -92,7 +92,7 @@ std::string in_our_words(const std::string& word) {
 }
 
 [[noreturn]] void reject(const std::string& word) {
-    throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "there is no verb ") +
+    throw cli::usage_error{(word.starts_with('-') ? "unknown option " : "unknown verb ") +
                            cli::printable(word) +
                            cli::advice_on(in_our_words(word), known_words(), "")};
 }

@@ -127,7 +127,7 @@ void print_listeners(counter_kind kind, const holdfast::counter_state& found,
                   << (kind == counter_kind::latch ? "its opening\n" : "permits\n");
     else
         std::cout << "not known: "
-                  << (is_on_redis(server) ? "this user may not ask\n"
+                  << (is_on_redis(server) ? "this user has no right to ask\n"
                                           : "this store does not count them\n");
 }
 
@@ -221,7 +221,7 @@ int erase_counter(holdfast::client& home, const look_options& given, counter_kin
         const holdfast::counter_state found =
             answer_of_server([&] { return home.inspect({given.name}, kind); });
         if (found.exists && !yes && !confirmed(given.name, kind, found)) {
-            say("left alone");
+            say("nothing was changed");
             return left_alone;
         }
         const bool is_gone = found.exists && erase(home, given.name, kind);
@@ -307,9 +307,10 @@ int list_counters(holdfast::client& home, const look_options& given, counter_kin
 void tell_incomplete(std::string_view limited, std::size_t limit,
                      const std::vector<std::string>& unreachable) {
     for (const std::string& each : unreachable)
-        say("these are not all: a server could not be asked: " + printable(each, 500));
+        say("the list is not complete: a server could not be asked: " + printable(each, 500));
     if (unreachable.empty())
-        say("these are not all: there are more than " + how_many(limit, std::string{limited}) +
+        say("the list is not complete: there are more than " +
+            how_many(limit, std::string{limited}) +
             ", or the server has many millions of keys; give a PATTERN or --limit");
 }
 
@@ -418,17 +419,17 @@ void check(const latch_command& what) {
                                       "erase"} +
                           see};
     if (std::ranges::find(latch_words, what.word) == latch_words.end())
-        throw usage_error{"'" + printable(what.word) +
-                          "' is nothing that can be done with a latch" +
+        throw usage_error{"'" + printable(what.word) + "' is not a command for a latch" +
                           advice_on(what.word, {latch_words.begin(), latch_words.end()}, "latch")};
     if (!what.number.empty() && what.word != "set" && what.word != "down")
-        throw usage_error{"'" + printable(what.number) + "' is one word too many" + see};
+        throw usage_error{"'" + printable(what.number) + "' is an unexpected argument" + see};
     if (what.timeout && what.word != "wait")
-        throw usage_error{"-w is for 'holdfast latch wait'"};
+        throw usage_error{"-w works only with 'holdfast latch wait'"};
     if (what.until_set && what.word != "wait")
-        throw usage_error{"--set is for 'holdfast latch wait'"};
+        throw usage_error{"--set works only with 'holdfast latch wait'"};
     if (what.replicas && (what.word == "wait" || what.word == "count"))
-        throw usage_error{"--replicas is for what changes the latch: set, down and erase"};
+        throw usage_error{
+            "--replicas works only with the commands that change a latch: set, down and erase"};
 }
 
 std::int64_t count_of(const std::string& number) {
@@ -439,7 +440,7 @@ std::int64_t count_of(const std::string& number) {
     const auto parsed = std::from_chars(number.data(), end, count);
     if (parsed.ec != std::errc{} || parsed.ptr != end || count < 1 ||
         count > holdfast::latch::max())
-        throw usage_error{"NUMBER: '" + printable(number) + "' is no whole number from 1 to " +
+        throw usage_error{"NUMBER: '" + printable(number) + "' is not a whole number from 1 to " +
                           std::to_string(holdfast::latch::max())};
     return count;
 }
@@ -532,7 +533,7 @@ int report_not_replicated(const look_options& given, const latch_command& what,
                                                     : "' is counted down, if it was closed, on ";
     say("'" + printable(given.name) + done + printable(without_password(given.server)) + ", but " +
         printable(all.substr(0, all.find(':'))) +
-        ". The change is not undone, and a failover may lose it. Look whether the replicas are "
+        ". The change is not undone, and a failover may lose it. Check whether the replicas are "
         "connected and keep up (INFO replication)");
     return unavailable;
 }

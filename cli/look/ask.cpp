@@ -112,7 +112,8 @@ int ask(const inheritance& inherited, arguments all) {
     if (!parse_look(expected, given, lock_word::required, std::move(all), ask_help))
         return success;
     if (reason.size() > holdfast::wish::reason_bytes_max)
-        throw usage_error{"--reason has " + std::to_string(reason.size()) + " bytes; the most is " +
+        throw usage_error{"--reason has " + std::to_string(reason.size()) +
+                          " bytes; the limit is " +
                           std::to_string(holdfast::wish::reason_bytes_max)};
     if (asks_quorum(given))
         throw usage_error{"a quorum cannot be asked as a whole: ask each of its servers alone, "

@@ -214,7 +214,7 @@ int bench(const inheritance& inherited, arguments all) {
     const auto each = length.value_or(std::chrono::seconds{2});
     constexpr std::chrono::hours longest{1};
     if (each.count() <= 0 || each > longest)
-        throw usage_error{"-t: more than nothing, and an hour at most"};
+        throw usage_error{"-t must be more than 0 and at most 1h"};
 
     return ask_server(inherited, given, [&](holdfast::client& home) {
         const std::string name = "holdfast-bench:" + home.id();

@@ -97,9 +97,9 @@ void print_owners(std::ostream& out, const lock_state& lock) {
         print_line(out, "owner", each.text);
     }
     if (!lock.is_held)
-        print_line(out, "held by", "nobody, and the next may take it");
+        print_line(out, "held by", "nobody; the next waiting program may take it");
     else if (lock.owners.empty())
-        print_line(out, "held by", "more than can be told");
+        print_line(out, "held by", "more readers than can be listed");
 }
 
 void print_waiters(std::ostream& out, const lock_state& lock) {
@@ -132,7 +132,7 @@ void print_waiters(std::ostream& out, const lock_state& lock) {
 void print_lock(std::ostream& out, const lock_state& lock) {
     print_line(out, "name", lock.name);
     if (lock.kind == key_kind::other)
-        return print_line(out, "kind", "no lock that is known here, but a " + lock.type);
+        return print_line(out, "kind", "not a known kind of lock, but a " + lock.type);
     print_line(out, "kind", kind_in_words(lock));
     print_owners(out, lock);
     if (lock.is_held)
@@ -150,7 +150,7 @@ void print_lock(std::ostream& out, const lock_state& lock) {
                lock.listeners
                    ? std::to_string(*lock.listeners) + " connection(s) wait for its release"
                : lock.type == "row" ? "not known: a database does not count them"
-                                    : "not known: this user may not ask");
+                                    : "not known: this user has no right to ask");
 }
 
 namespace {
@@ -200,7 +200,7 @@ int inspect(const inheritance& inherited, arguments all) {
         return success;
     const std::optional<holdfast::counter_kind> counter = counter_type(type);
     if (!type.empty() && !counter)
-        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be " +
+        throw usage_error{"--type: '" + printable(type) + "' is not a type; give " +
                           counter_types()};
 
     if (!counter && asks_quorum(given))

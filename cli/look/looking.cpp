@@ -30,7 +30,7 @@ bool parse_look(CLI::App& verb, look_options& given, lock_word word, arguments a
     if (word == lock_word::required && given.name.empty())
         require_name(verb, given.name, "lock", see_help);
     if (word == lock_word::optional && given.name.empty())
-        throw usage_error{"no lock has an empty name" + see_help};
+        throw usage_error{"the name of a lock must not be empty" + see_help};
     return true;
 }
 
@@ -59,7 +59,7 @@ std::string what_server_did(const boost::system::error_code& failure) {
     if (failure == holdfast::errc::refused)
         return "refused";
     if (failure == holdfast::store_errc::not_replicated)
-        return "answered without its replicas";
+        return "replied, but its replicas did not confirm";
     return "did not answer";
 }
 
@@ -104,7 +104,7 @@ possible_counters possible_counters_of(holdfast::client& home, const std::string
 
 std::string no_lock_in_words(holdfast::client& home, const holdfast::lock_state& found) {
     const std::string names = possible_counters_of(home, found.name).types;
-    const std::string what = "'" + printable(found.name) + "' is no lock, but a ";
+    const std::string what = "'" + printable(found.name) + "' is not a lock but a ";
     if (names.empty())
         return what + printable(found.type);
     if (names.find('|') == names.npos)
@@ -115,17 +115,17 @@ std::string no_lock_in_words(holdfast::client& home, const holdfast::lock_state&
 std::string objection_to_taking_away(const holdfast::lock_state& lock, bool is_token) {
     const bool is_string_of_lock = is_token && lock.type == "string";
     if (lock.kind == holdfast::key_kind::other && !is_string_of_lock)
-        return "is no lock, but a " + printable(lock.type);
+        return "is not a lock but a " + printable(lock.type);
     if (!lock.is_held || is_string_of_lock)
         return {};
     if (is_token)
-        return "is no lock of redis-py, redsync or node-redlock";
+        return "is not a lock of redis-py, redsync or node-redlock";
     const bool seems_token = lock.kind == holdfast::key_kind::token_lock;
     const bool is_ours = lock.owners.size() == 1 && lock.owners.front().is_holdfast;
     if (!seems_token || is_ours)
         return {};
-    return "is a string of another program's: if it is a lock of redis-py, redsync or "
-           "node-redlock, and not that program's data, give --type token";
+    return "is a string of another program. If the string is a lock of redis-py, redsync or "
+           "node-redlock, and not data, give --type token";
 }
 
 bool take_away(holdfast::client& home, const std::string& name, const holdfast::lock_state& shown) {

@@ -67,8 +67,8 @@ struct possible_counters {
 /// Asks the store for each type of counter.
 possible_counters possible_counters_of(holdfast::client&, const std::string& name);
 
-/// Returns the message for a name that no lock has: `'x' is no lock, but a string`. If the name may
-/// belong to a counter, the message names the types for --type.
+/// Returns the message for a name that no lock has: `'x' is not a lock but a string`. If the name
+/// may belong to a counter, the message names the types for --type.
 std::string no_lock_in_words(holdfast::client&, const holdfast::lock_state&);
 
 /// Makes calls wait at most for `timeout`, the value of -w, for an unreachable server. Does nothing

@@ -186,11 +186,11 @@ int ls(const inheritance& inherited, arguments all) {
     if (!parse_look(expected, given, lock_word::optional, std::move(all), ls_help))
         return success;
     if (given.json && names)
-        throw usage_error{"--json and --names exclude each other"};
+        throw usage_error{"--json and --names cannot be used together"};
 
     const std::optional<holdfast::counter_kind> counter = counter_type(type);
     if (!type.empty() && !counter)
-        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be " +
+        throw usage_error{"--type: '" + printable(type) + "' is not a type; give " +
                           counter_types()};
 
     if (!counter && asks_quorum(given))

@@ -267,7 +267,7 @@ int inspect_quorum(const look_options& given) {
         std::cout << "'" << printable(given.name) << "' is "
                   << (standing == success   ? ""
                       : standing == is_free ? "free: "
-                                            : "in doubt: ")
+                                            : "uncertain: ")
                   << standing_in_words(found) << '\n'
                   << by_node(found);
     }
@@ -281,7 +281,7 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     const bool held = std::ranges::any_of(seen, &node_state::is_held);
     const int before = standing_of(seen);
     if (held && objection.empty() && !yes && !confirmed(given.name, seen)) {
-        say("left alone");
+        say("nothing was changed");
         return left_alone;
     }
     const std::size_t taken = objection.empty() ? take_away_everywhere(all, given.name, seen) : 0;
@@ -295,7 +295,7 @@ int unlock_quorum(const look_options& given, bool yes, bool is_token) {
     } else if (!objection.empty()) {
         say("'" + printable(given.name) + "' " + objection);
     } else if (before == no_lock) {
-        say("'" + printable(given.name) + "' is no lock on most of the nodes");
+        say("'" + printable(given.name) + "' is not a lock on most of the nodes");
     } else if (taken == 0 && !is_any_refused(seen)) {
         say("'" + printable(given.name) +
             (held                    ? "' was released meanwhile"
@@ -327,7 +327,7 @@ int list_quorum(const look_options& given, bool names, std::size_t limit) {
         print_quorum_table(found, all.size());
     }
     if (!found.complete)
-        say("these are not all: a node has more than " + how_many(limit, "lock") +
+        say("the list is not complete: a node has more than " + how_many(limit, "lock") +
             "; give a PATTERN or --limit");
     return all.size() - found.away.size() < majority_of(all.size()) ? unavailable : success;
 }
@@ -342,7 +342,7 @@ int wait_quorum(const look_options& given, std::chrono::duration<double> most) {
         if (standing == no_lock || standing == unavailable) {
             line.clear();
             say(standing == no_lock
-                    ? "'" + printable(given.name) + "' is no lock on most of the nodes"
+                    ? "'" + printable(given.name) + "' is not a lock on most of the nodes"
                     : "too few nodes can be asked: " +
                           printable(server_in_words(given.server), 500));
             return standing;

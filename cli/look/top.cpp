@@ -192,7 +192,7 @@ void print_top_table(const lock_list& found, const top_options& how) {
         table_of(shown).print(std::cout, form_of(STDOUT_FILENO));
     std::cout.flush();
     if (!found.complete)
-        say("these are not all: there are more than " + how_many(how.limit, "lock") +
+        say("the list is not complete: there are more than " + how_many(how.limit, "lock") +
             ", or not all clients could be asked; give a TEXT or --limit");
 }
 
@@ -631,7 +631,7 @@ active_order order_in(const std::string& word) {
     const auto found = std::ranges::find(order_words, word);
     if (found == order_words.end())
         throw usage_error{"--sort: '" + printable(word) +
-                          "' is no order; it can be wait, held or name"};
+                          "' is not a sort key; give wait, held or name"};
     return static_cast<active_order>(found - order_words.begin());
 }
 
@@ -652,7 +652,7 @@ int top(const inheritance& inherited, arguments all) {
         return success;
     how.by = order_in(by);
     if (how.count != 0 && !given.json)
-        throw usage_error{"--count is for --json"};
+        throw usage_error{"--count works only with --json"};
     return ask_server(inherited, given, [&](holdfast::client& home) {
         if (given.json) {
             print_top_lines(home, how, given.server);

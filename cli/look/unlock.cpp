@@ -65,7 +65,8 @@ std::string holders_of(const lock_state& lock) {
     for (const holdfast::lock_owner& each : lock.owners)
         all += "  " + printable(owner_in_words(each), 500) + "\n";
     if (all.empty())
-        return lock.type == "string" ? "  another program\n" : "  more than can be told\n";
+        return lock.type == "string" ? "  another program\n"
+                                     : "  more readers than can be listed\n";
     return all;
 }
 
@@ -77,7 +78,8 @@ bool confirmed(const lock_state& lock) {
 }
 
 std::string whose_it_was(const lock_state& lock) {
-    return lock.owners.size() == 1 ? "that holder has it no more" : "those holders have it no more";
+    return lock.owners.size() == 1 ? "that holder does not have it any more"
+                                   : "those holders do not have it any more";
 }
 
 } // namespace
@@ -97,10 +99,11 @@ int unlock(const inheritance& inherited, arguments all) {
                           "holds it: holdfast unlock --force NAME"};
     const std::optional<holdfast::counter_kind> counter = counter_type(type);
     if (!type.empty() && type != "token" && !counter)
-        throw usage_error{"--type: '" + printable(type) + "' is no type; it can be token, " +
+        throw usage_error{"--type: '" + printable(type) + "' is not a type; give token, " +
                           counter_types()};
     if (!yes && ::isatty(STDIN_FILENO) != 1)
-        throw usage_error{"there is no terminal to ask on whether you mean it; give --yes"};
+        throw usage_error{
+            "there is no terminal where you could confirm this; to confirm it, give --yes"};
 
     if (!counter && asks_quorum(given))
         return unlock_quorum(given, yes, !type.empty());
@@ -120,7 +123,7 @@ int unlock(const inheritance& inherited, arguments all) {
             found ? objection_to_taking_away(*found, !type.empty()) : std::string{};
         const bool is_lock = found && found->is_held && objection.empty();
         if (is_lock && !yes && !confirmed(*found)) {
-            say("left alone");
+            say("nothing was changed");
             return left_alone;
         }
         const bool released =

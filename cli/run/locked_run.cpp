@@ -61,8 +61,9 @@ int parse_signal(const std::string& option, std::string_view text) {
     std::string allowed;
     for (const named_signal& each : ending_signals)
         allowed.append(allowed.empty() ? "" : ", ").append(each.name);
-    throw usage_error{option + ": '" + printable(text) + "' is no signal for this; give one of " +
-                      allowed + " (or SIGTERM and so on, or its number)"};
+    throw usage_error{option + ": '" + printable(text) +
+                      "' is not a signal that can be used here; give one of " + allowed +
+                      " (or SIGTERM and so on, or its number)"};
 }
 
 } // namespace
@@ -229,14 +230,14 @@ private:
             status = words_->report(failure, wanted_.url, refusal());
             if (status == no_lock && can_be_shared(wanted_.kind))
                 say("'" + printable(wanted_.name) +
-                    "' is kept by something else than a lock with -s or -x: these need a name of "
-                    "their own");
+                    "' exists on the server, but not as a lock for -s and -x; choose a NAME that "
+                    "is used only with -s and -x");
         } catch (const kept_to_share&) {
             say("lock '" + printable(wanted_.name) + "' is a read-write lock on " +
-                server_in_words(wanted_.url) + ": it can be taken with -s or -x only");
+                server_in_words(wanted_.url) + ": it can be taken only with -s or -x");
             status = no_lock;
         } catch (const not_a_lock& found) {
-            say("'" + printable(wanted_.name) + "' is no lock, but a " + printable(found.type) +
+            say("'" + printable(wanted_.name) + "' is not a lock but a " + printable(found.type) +
                 ", on " + server_in_words(wanted_.url));
             status = no_lock;
         } catch (const another_number& found) {
@@ -296,7 +297,7 @@ private:
     }
 
     const char* busy_words() const {
-        return wanted_.rate ? " lets no more start now, on " : " is busy on ";
+        return wanted_.rate ? " allows no more starts now, on " : " is busy on ";
     }
 
     bool is_held_around() const {

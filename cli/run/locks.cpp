@@ -243,15 +243,16 @@ asio::awaitable<void> settle_slots(holdfast::client& home, holdfast::leased_sema
             co_return;
         }
         if (found.exists && slots_in(found) != number)
-            throw another_number{"has " + how_many(slots_in(found), "slot") +
-                                 ", and --slots says " + std::to_string(number) +
-                                 ". To set it anew when nobody needs it: holdfast unlock --force "
-                                 "--type permits '" +
-                                 printable(wanted.name) + "'"};
+            throw another_number{
+                "has " + how_many(slots_in(found), "slot") + ", but --slots is " +
+                std::to_string(number) +
+                ". To delete the old number when no command uses it: holdfast unlock --force "
+                "--type permits '" +
+                printable(wanted.name) + "'"};
         if (found.exists)
             co_return;
     }
-    throw another_number{"is set and deleted again and again"};
+    throw another_number{"is set and deleted repeatedly by other programs"};
 }
 
 asio::awaitable<void> settle_rate(holdfast::client& home, holdfast::rate_limiter& starts,
@@ -266,15 +267,15 @@ asio::awaitable<void> settle_rate(holdfast::client& home, holdfast::rate_limiter
             co_return remember_counter(wanted);
         const counter_state found = co_await counter_of(home, wanted);
         if (found.exists && found.of != *wanted.rate)
-            throw another_number{"has a rate of " + told_of(found.of) + ", and --rate says " +
-                                 told_of(*wanted.rate) +
-                                 ". To set it anew when nobody needs it: holdfast unlock --force "
-                                 "--type rate '" +
-                                 printable(wanted.name) + "'"};
+            throw another_number{
+                "has a rate of " + told_of(found.of) + ", but --rate is " + told_of(*wanted.rate) +
+                ". To delete the old number when no command uses it: holdfast unlock --force "
+                "--type rate '" +
+                printable(wanted.name) + "'"};
         if (found.exists)
             co_return;
     }
-    throw another_number{"is set and deleted again and again"};
+    throw another_number{"is set and deleted repeatedly by other programs"};
 }
 
 } // namespace
@@ -317,14 +318,14 @@ holdfast::rate parse_rate(const std::string& text) {
     if (slash == std::string::npos || parsed.ec != std::errc{} || parsed.ptr != end ||
         how.permits < 1 || how.permits > holdfast::counted_max)
         throw usage_error{"--rate: '" + printable(text) +
-                          "' is no rate; it is a whole number of starts from 1 to " +
+                          "' is not a rate; give a whole number of starts from 1 to " +
                           std::to_string(holdfast::counted_max) +
                           ", a slash and a time, as in 10/1m"};
     constexpr std::chrono::duration<double> longest = std::chrono::hours{24 * 365 * 10};
     const std::chrono::duration<double> per = parse_time("--rate", text.substr(slash + 1));
     if (per < std::chrono::milliseconds{1} || per > longest)
         throw usage_error{"--rate: '" + printable(text) +
-                          "': the time after the slash is from 1ms to ten years"};
+                          "': the time after the slash must be from 1ms to ten years"};
     how.per = std::chrono::round<holdfast::duration>(per);
     return how;
 }

@@ -248,7 +248,7 @@ void expect(CLI::App& expected, given_options& given) {
 
 length timeout(const given_options& given) {
     if (given.nonblock && given.wait)
-        throw usage_error{"-n (do not wait) and -w (wait) exclude each other"};
+        throw usage_error{"-n (do not wait) and -w (wait) cannot be used together"};
     if (given.nonblock)
         return length::zero();
     return given.wait.value_or(length::max());
@@ -257,7 +257,7 @@ length timeout(const given_options& given) {
 void check_numbers(const std::string& numbers) {
     if (!numbers.empty() && numbers != "counted" && numbers != "dated")
         throw usage_error{"--fenced: '" + printable(numbers) +
-                          "' is no kind of numbers; give --fenced alone, or --fenced=dated"};
+                          "' is not allowed; give --fenced or --fenced=dated"};
 }
 
 /// Returns the kind of lock that the options ask for. Throws `usage_error` if two options ask for
@@ -296,18 +296,18 @@ void check_with(const given_options& given) {
         throw usage_error{"--with: at most 64 locks can be taken as one"};
     for (auto one = given.with.begin(); one != given.with.end(); ++one) {
         if (one->empty())
-            throw usage_error{"--with: no lock has an empty name"};
+            throw usage_error{"--with: the name of a lock must not be empty"};
         if (*one == given.name || std::find(given.with.begin(), one, *one) != one)
-            throw usage_error{"--with: lock '" + printable(*one) + "' is asked for twice"};
+            throw usage_error{"--with: lock '" + printable(*one) + "' is given twice"};
     }
 }
 
 /// Throws `usage_error` if --slots or --rate is given together with an option for locks.
 void check_counted(const given_options& given) {
     if (given.slots && !given.with.empty())
-        throw usage_error{"--with is for locks, and not for --slots"};
+        throw usage_error{"--with cannot be used with --slots"};
     if (given.slots && given.ask)
-        throw usage_error{"--on-ask is for locks, and not for --slots"};
+        throw usage_error{"--on-ask cannot be used with --slots"};
     if (!given.rate)
         return;
     const char* const option = !given.with.empty() ? "--with"
@@ -318,23 +318,23 @@ void check_counted(const given_options& given) {
                                                    : nullptr;
     if (option != nullptr)
         throw usage_error{std::string{option} +
-                          " is for what is held; with --rate nothing is held"};
+                          " cannot be used with --rate, because --rate holds no lock"};
 }
 
 /// Throws `usage_error` for options that do not apply to a lock on several servers.
 void check_quorum_has(const given_options& given, holdfast::lock_kind kind) {
     if (!given.with.empty())
-        throw usage_error{"--with is for locks on one server, and not for a quorum: each of them "
-                          "would need a majority of its own"};
+        throw usage_error{
+            "--with cannot be used with a quorum, because each lock would need its own majority"};
     if (kind == holdfast::lock_kind::fenced)
-        throw usage_error{"--fenced is not for a quorum: several servers that do not know of each "
-                          "other cannot count together"};
+        throw usage_error{"--fenced cannot be used with a quorum, because independent servers "
+                          "cannot count together"};
     if (given.slots || given.rate)
-        throw usage_error{"--slots and --rate are not for a quorum: several servers that do not "
-                          "know of each other cannot count together"};
+        throw usage_error{"--slots and --rate cannot be used with a quorum, because independent "
+                          "servers cannot count together"};
     if (kind != holdfast::lock_kind::plain)
         throw usage_error{
-            "-s, -x, --fair and --spin are not for a quorum: its lock is a plain one"};
+            "-s, -x, --fair and --spin cannot be used with a quorum, which has only plain locks"};
 }
 
 void check_has_no_nodes(const given_options& given) {
@@ -342,7 +342,8 @@ void check_has_no_nodes(const given_options& given) {
                                : given.nodes_remember ? "--nodes-remember"
                                                       : nullptr;
     if (option != nullptr)
-        throw usage_error{std::string{option} + " is for a quorum: give --url 3 to 15 times"};
+        throw usage_error{std::string{option} +
+                          " works only with a quorum: give --url 3 to 15 times"};
 }
 
 /// Throws `usage_error` if the lease in a URL is shorter than `lease_min`.
@@ -356,11 +357,11 @@ void check_lease(const given_options& given, const std::string& urls) {
 
 void check_memory_of_nodes(const given_options& given) {
     if (given.longest_lease && given.nodes_remember)
-        throw usage_error{"--longest-lease (servers forget) and --nodes-remember exclude each "
-                          "other"};
+        throw usage_error{
+            "--longest-lease (servers forget) and --nodes-remember cannot be used together"};
     if (given.longest_lease && given.lease && *given.longest_lease < *given.lease)
-        throw usage_error{"--longest-lease is shorter than --lease: it has to be that of whoever "
-                          "has the longest one"};
+        throw usage_error{"--longest-lease is shorter than --lease: it must be at least the "
+                          "longest lease of all programs that use these servers"};
 }
 
 /// Returns the kind of fencing tokens for this server. The default for the private server is dated

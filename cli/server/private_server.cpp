@@ -216,11 +216,11 @@ bool is_writable_and_ours(const std::string& path) {
 /// the server can use it.
 std::string trouble_with(const std::string& chosen) {
     if (!chosen.starts_with('/'))
-        return "it is no absolute path";
+        return "it is not an absolute path";
     if (!is_writable_and_ours(chosen))
-        return "it is no folder of this user's that can be written";
+        return "it is not a folder that this user owns and can write to";
     if (!is_safe_to_be_in(chosen))
-        return "others can write there";
+        return "other users can write there";
     if (chosen.size() + std::string_view{"/holdfast"}.size() > path_bytes_max)
         return "its path is too long for a socket";
     return {};
@@ -285,8 +285,9 @@ std::string path_of_folder() {
 descriptor open_checked(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        refuse(path, std::string{"cannot be opened ("} + std::strerror(errno) +
-                         "). Move away what is there, or set XDG_RUNTIME_DIR to a folder of yours");
+        refuse(path,
+               std::string{"cannot be opened ("} + std::strerror(errno) +
+                   "). Move the existing file away, or set XDG_RUNTIME_DIR to a folder of yours");
     descriptor folder{fd};
     struct stat found {};
     if (::fstat(fd, &found) != 0 || found.st_uid != ::geteuid())
@@ -321,12 +322,13 @@ private_folder private_folder::make() {
     std::string path = path_of_folder();
     const std::string parent = path.substr(0, path.rfind('/'));
     if (!is_safe_to_be_in(parent))
-        refuse(path, "would be in one where others can replace it. Set XDG_RUNTIME_DIR to a "
-                     "folder of yours");
+        refuse(path,
+               "would be in a folder where other users can replace it. Set XDG_RUNTIME_DIR to a "
+               "folder of yours");
     if (::mkdir(path.c_str(), S_IRWXU) == 0)
         ::chmod(path.c_str(), S_IRWXU); // the umask may have removed a permission
     else if (errno != EEXIST)
-        refuse(path, std::string{"cannot be made ("} + std::strerror(errno) +
+        refuse(path, std::string{"cannot be created ("} + std::strerror(errno) +
                          "). Set XDG_RUNTIME_DIR to a folder of yours");
     descriptor opened = open_checked(path);
     return {std::move(path), std::move(opened)};

@@ -212,8 +212,8 @@ int server(const inheritance& inherited, arguments all) {
     reject_surplus(expected);
     if ((what != "status" && what != "stop") || (json && what == "stop") ||
         (force && what == "status"))
-        throw usage_error{"it is 'holdfast server status [--json]' or 'holdfast server stop "
-                          "[--force]'"};
+        throw usage_error{"the command must be 'holdfast server status [--json]' or 'holdfast "
+                          "server stop [--force]'"};
     try {
         const std::optional<private_folder> home = private_folder::find();
         if (what == "stop")

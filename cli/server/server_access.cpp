@@ -49,7 +49,7 @@ bool shared_server_is_required() {
     const std::string_view value{told};
     if (value != "0" && value != "1")
         throw usage_error{"HOLDFAST_REQUIRE_SERVER: '" + printable(value) +
-                          "' is neither 1 (refuse to use the private server) nor 0"};
+                          "' is not allowed; give 1 (refuse to use the private server) or 0"};
     return value == "1";
 }
 
@@ -113,16 +113,15 @@ void check_alike(const std::vector<std::string>& urls, std::string_view name) {
     for (const std::string& each : urls)
         if (parameter(each, name) != parameter(urls.front(), name))
             throw usage_error{"the URLs of a quorum set different values of " + std::string{name} +
-                              ": a lock has the same on all its nodes"};
+                              "; give all nodes of the quorum the same value"};
 }
 
 void check_quorum(const std::vector<std::string>& urls) {
     constexpr std::size_t least = 3, most = 15;
     if (urls.size() % 2 == 0 || urls.size() < least || urls.size() > most)
-        throw usage_error{
-            std::to_string(urls.size()) +
-            " URLs are given; a quorum has 3, 5, 7 or more servers, 15 at most, and an odd number: "
-            "one more to make it even would have to agree, too, and would help in no failure"};
+        throw usage_error{std::to_string(urls.size()) +
+                          " URLs are given, but a quorum needs an odd number of servers from 3 to "
+                          "15. A server that makes the number even does not help in any failure"};
     for (auto one = urls.begin(); one != urls.end(); ++one)
         if (const auto again = std::find(urls.begin(), one, *one); again != one)
             throw usage_error{"URLs " + std::to_string(again - urls.begin() + 1) + " and " +
@@ -146,15 +145,15 @@ std::string server_url(const std::optional<std::string>& option) {
     // server may have ended since then.
     const bool is_private = given && is_private_server(*given);
     if (is_private && required)
-        throw usage_error{"the server that is given is this machine's private server, as for a "
-                          "command of 'holdfast run' without a server, and "
-                          "HOLDFAST_REQUIRE_SERVER=1 forbids it; give redis://HOST:PORT or "
-                          "unix:///PATH as --url or HOLDFAST_URL"};
+        throw usage_error{
+            "the given server is this machine's private server (an outer 'holdfast run' without a "
+            "server sets it), and HOLDFAST_REQUIRE_SERVER=1 forbids it; give redis://HOST:PORT or "
+            "unix:///PATH as --url or HOLDFAST_URL"};
     if (!given || is_private)
         return use_private_server();
     if (given->starts_with("valkey:") || given->starts_with("valkeys:"))
-        throw usage_error{"valkey:// is written redis://, and valkeys:// is written rediss://: "
-                          "Valkey speaks the protocol of Redis"};
+        throw usage_error{"valkey:// is written redis://, and valkeys:// is written rediss://, "
+                          "because Valkey uses the protocol of Redis"};
     if (given->starts_with("memory:"))
         throw usage_error{"a memory: store lives inside one process, so its locks keep nobody out; "
                           "give the URL of a server"};
@@ -404,7 +403,7 @@ void last_words::notify(const holdfast::event& event) noexcept {
         max_hold_reached_ = true;
     if (event.kind == holdfast::event_kind::moved && tells_)
         say("locks have moved to " + printable({event.name, event.name_size}) + ": " +
-            printable({event.text, event.text_size}) + " said so");
+            printable({event.text, event.text_size}) + " reported it");
     if (event.kind == holdfast::event_kind::impaired && tells_)
         say(printable({event.text, event.text_size}, 1000));
 }

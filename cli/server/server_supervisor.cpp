@@ -101,9 +101,9 @@ server_process::server_process(const private_folder& home, const descriptor& loc
     const std::string program = find_server_program();
     if (program.empty())
         throw no_server{
-            "no server was given, and for one of your own neither redis-server nor valkey-server "
-            "is in the PATH.\nInstall one (Debian, Ubuntu: apt install redis-server), or say where "
-            "one is: --url redis://HOST:PORT, or HOLDFAST_URL"};
+            "no server was given, and the private server cannot be started: neither redis-server "
+            "nor valkey-server is in the PATH.\nInstall one of them (Debian, Ubuntu: apt install "
+            "redis-server), or name a server: --url redis://HOST:PORT, or HOLDFAST_URL"};
     std::vector<std::string> words = command_line(program, home);
     const descriptor log{::open(home.log().c_str(),
                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,

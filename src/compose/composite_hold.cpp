@@ -436,7 +436,7 @@ void composite_hold::confirm(unsigned replicas, sync::release_handler done) {
     sync::tell(*home, std::move(done),
                {make_error_code(errc::already_held),
                 "it is held with " + std::to_string(of_->replicas) +
-                    " required replicas, and not with " + std::to_string(replicas)});
+                    " required replicas, not with " + std::to_string(replicas)});
 }
 
 asio::awaitable<ticket> composite_hold::detach() {

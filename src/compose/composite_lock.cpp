@@ -480,7 +480,7 @@ any_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
     }
     throw sync::worded_error{
         {make_error_code(errc::unreachable),
-         "what was granted was lost at once, " + std::to_string(losses_max) + " times"}};
+         "the granted locks were lost at once, " + std::to_string(losses_max) + " times"}};
 }
 
 } // namespace holdfast::compose

@@ -351,12 +351,12 @@ quorum_descriptor::take(std::shared_ptr<sync::acquisition> call) const {
 void quorum_descriptor::tell_if_impaired(const member_requests& asked) const {
     std::string why;
     if (members.size() < 3)
-        why = "a quorum of fewer than 3 nodes cannot lose any of them";
+        why = "a quorum of fewer than 3 nodes does not survive the loss of a node";
     for (std::size_t which = 0; which < asked.size() && why.empty(); ++which)
         if (asked.granted(which) && !asked.answer(which).says_restarts && !rules.nodes_remember)
             why = "node " + std::to_string(which + 1) +
-                  " does not say when it was started: it votes although it may have forgotten a "
-                  "lock that it gave away";
+                  " does not report when it was started, so it votes although it may have "
+                  "forgotten a granted lock";
     if (why.empty() || told_impaired_.exchange(true))
         return;
     event e{.kind = event_kind::impaired};

@@ -190,13 +190,13 @@ explanation explain(errc what) noexcept {
         return {"forked", "The object was created before fork().", "Nothing was done.",
                 "Create a new object in this process."};
     }
-    return {"", "This is no error of holdfast.", "", ""};
+    return {"", "This is not an error of holdfast.", "", ""};
 }
 
 store_explanation explain(store_errc what) noexcept {
     const auto found = std::ranges::find(refusals, what, &server_says::code);
     if (found == refusals.end())
-        return {{"", "This is no error of a store.", "", ""}, "", errc::refused};
+        return {{"", "This is not an error of a store.", "", ""}, "", errc::refused};
     const char* const known = explain(found->equal_to).known;
     return {{found->name, found->meaning, known, found->advice}, found->words, found->equal_to};
 }

@@ -120,10 +120,10 @@ scheme_reader reader_of(const parts& all) {
     }
     if (has(schemes_of_mysql, all.scheme))
         refuse("url: " + all.scheme +
-               ":// is of the component holdfast::mysql (package libholdfast-mysql-dev); link it, "
-               "and call holdfast::mysql::add_schemes() before the first client is made");
+               ":// belongs to the component holdfast::mysql (package libholdfast-mysql-dev); link "
+               "it, and call holdfast::mysql::add_schemes() before the first client is made");
     if (all.scheme == scheme_of_testing)
-        refuse("url: memory: is of the component holdfast::testing (package "
+        refuse("url: memory: belongs to the component holdfast::testing (package "
                "libholdfast-testing-dev); link it with the programs that use such URLs");
     refuse("url: there is no scheme " + in_quotes(all.scheme) + "; " + allowed_schemes() +
            " are allowed");
@@ -133,16 +133,16 @@ scheme_reader reader_of(const parts& all) {
 
 void add_store_scheme(std::string scheme, scheme_reader reader) {
     if (url::scheme_of(scheme) != scheme || scheme.empty())
-        refuse(
-            "a scheme of URLs has small letters, digits, '+', '-' and '.', the first a letter; " +
-            in_quotes(scheme) + " has not");
+        refuse("a URL scheme consists of lower-case letters, digits, '+', '-' and '.', and begins "
+               "with a letter; " +
+               in_quotes(scheme) + " does not");
     if (url::has(url::own_schemes, scheme, &url::own_scheme::name))
-        refuse("the scheme " + scheme + " is one that holdfast itself reads; choose another name");
+        refuse("the scheme " + scheme + " is built into holdfast; choose another name");
     if (!reader)
         refuse("the scheme " + scheme + " has an empty reader");
     const std::scoped_lock guard{url::added().mutex};
     if (scheme == url::scheme_of_testing && url::added().readers.contains(scheme))
-        refuse("the scheme memory is one that holdfast itself reads; choose another name");
+        refuse("the scheme memory is built into holdfast; choose another name");
     url::added().readers.insert_or_assign(std::move(scheme), std::move(reader));
 }
 
@@ -262,7 +262,7 @@ void refuse_addresses(const parts& all) {
     };
     const bool over_tls = all.scheme == "rediss";
     if ((all.scheme == "redis" || over_tls) && has("addr"))
-        refuse("url: the parameter addr is what another client writes; here it is " +
+        refuse("url: the parameter addr belongs to another client; holdfast writes it as " +
                written_here(all, has("master_name") ? topology::sentinels : topology::cluster,
                             over_tls));
 }
@@ -273,11 +273,12 @@ void refuse_what_others_write(const parts& all) {
     const auto found =
         std::ranges::find(foreign_schemes, std::string_view{all.scheme}, &foreign_scheme::scheme);
     if (found != std::end(foreign_schemes))
-        refuse("url: " + all.scheme + ":// is what another client writes; here it is " +
+        refuse("url: " + all.scheme + ":// belongs to another client; holdfast writes it as " +
                written_here(all, found->what, found->over_tls));
     refuse_addresses(all);
     if (all.fragment)
-        refuse("url: it has a '#' in it, and no store has fragments; elsewhere it is written %23");
+        refuse("url: it contains a '#', but holdfast URLs have no fragments; in a name or a "
+               "password, write '#' as %23");
 }
 
 void read_client_parameters(store_url& url, options& how) {
@@ -314,7 +315,7 @@ bool is_of(const network_form& form, const parts& all) {
 
 redis::options over_network(const parts& all, const network_form& form) {
     if (!all.has_authority)
-        refuse("url: behind " + all.scheme + ": two slashes and a host must follow, as in " +
+        refuse("url: after " + all.scheme + ": two slashes and a host must follow, as in " +
                form.example);
     redis::options server;
     if (all.scheme == form.over_tls)
@@ -359,15 +360,15 @@ redis::options of_sentinels(const parts& all) {
     redis::sentinel_options& them = server.sentinel.emplace();
     them.addresses = servers_in(all, sentinels.example);
     if (all.segments.empty() || all.segments[0].empty())
-        refuse("url: it names no service; the name that the Sentinels have given to the primary "
-               "follows the hosts, as in redis+sentinel://127.0.0.1:26379/SERVICE");
+        refuse("url: it names no service; after the hosts, give the name that the Sentinels have "
+               "for the primary, as in redis+sentinel://127.0.0.1:26379/SERVICE");
     if (all.segments.size() > 2)
-        refuse("url: behind the service only a '/' and a database may follow; a '/' in the "
-               "service's name is written %2F");
+        refuse("url: after the service, only a '/' and a database may follow; in the service's "
+               "name, write '/' as %2F");
     them.service = all.segments[0];
     if (them.service.find('@') != std::string::npos)
         refuse("url: the service " + shown(all, them.service) +
-               " has an '@' in its name, which no Sentinel allows");
+               " has an '@' in its name, which Sentinels do not allow");
     read_database_in_path(all, all.segments.size() > 1 ? all.segments[1] : "", server);
     return server;
 }
@@ -382,10 +383,10 @@ redis::options of_cluster(const parts& all) {
 redis::options over_unix_socket(const parts& all) {
     const host_and_port& there = all.hosts.front();
     if (all.hosts.size() > 1 || !there.host.empty() || there.port)
-        refuse("url: a unix socket has no host; its path begins with a third slash, as in "
+        refuse("url: a unix socket has no host; its path begins at the third slash, as in "
                "unix:///run/redis.sock");
     if (all.path.size() < 2 || all.path[0] != '/')
-        refuse("url: it names no socket; its path is written from the root, as in "
+        refuse("url: it names no socket; give the absolute path of the socket, as in "
                "unix:///run/redis.sock");
     redis::options server;
     server.unix_socket = all.path;
@@ -400,7 +401,7 @@ std::uint32_t read_database(const parts& all, std::string_view text) {
     const auto [behind, failed] = std::from_chars(text.data(), end, number);
     if (failed != std::errc{} || behind != end)
         refuse("url: the database " + shown(all, text) +
-               " is no number; it is written redis://host/2, redis+sentinel://host/SERVICE/2 or "
+               " is not a number; give it as redis://host/2, redis+sentinel://host/SERVICE/2 or "
                "?database=2");
     return number;
 }

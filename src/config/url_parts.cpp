@@ -42,8 +42,8 @@ std::string decoded(std::string_view text, const char* part) {
         const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
         if (high < 0 || low < 0)
             refuse(std::string{"url: the "} + part +
-                   " has a '%' that is not followed by two hexadecimal digits; a '%' itself is "
-                   "written %25");
+                   " has a '%' that is not followed by two hexadecimal digits; write '%' itself as "
+                   "%25");
         plain.push_back(static_cast<char>(high * 16 + low));
         i += 2;
     }
@@ -66,8 +66,8 @@ void read_user(std::string_view user_and_password, parts& into) {
         into.user = decoded(rest, "user");
     }
     if (user_and_password.find('@') != user_and_password.npos)
-        refuse("url: user and password have an '@' in them; it is written %40 there. They stand "
-               "once, before the first host");
+        refuse("url: the user or the password contains an '@'; write it as %40. Give the user and "
+               "the password once, before the first host");
 }
 
 /// Removes `[address]` from the front of `rest`, and returns the address.
@@ -75,15 +75,15 @@ std::string take_ipv6(std::string_view& rest, const parts& all) {
     rest.remove_prefix(1);
     const auto address = take_until(rest, ']');
     if (!address)
-        refuse("url: the host has a '[' and no ']' behind it");
+        refuse("url: the host has a '[' without a ']' after it");
     if (!rest.empty() && rest[0] != ':')
-        refuse("url: behind the host's ']' only a ':' and a port may follow, "
-               "or a ',' and another host");
+        refuse("url: after the host's ']', only a ':' and a port may follow, or a ',' and another "
+               "host");
     std::string host = decoded(*address, "host");
     boost::system::error_code failed;
     boost::asio::ip::make_address_v6(host, failed);
     if (failed)
-        refuse("url: the host [" + shown(all, host) + "] is no IPv6 address");
+        refuse("url: the host [" + shown(all, host) + "] is not an IPv6 address");
     return host;
 }
 
@@ -158,8 +158,8 @@ std::vector<parameter> parameters_of(std::string_view query, const parts& all) {
 void refuse_bytes_no_url_has(std::string_view url) {
     const auto bad = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
     if (std::any_of(url.begin(), url.end(), bad))
-        refuse("url: it has a blank or a control character in it; such a byte is written as % and "
-               "two hexadecimal digits, a blank %20");
+        refuse("url: it contains a space or a control character; write such a byte as % and two "
+               "hexadecimal digits (a space is %20)");
 }
 
 } // namespace
@@ -211,8 +211,8 @@ parts split(std::string_view url) {
 std::string shown(const parts& all, std::string_view given) {
     if (all.may_show)
         return in_quotes(given);
-    return "(not shown, for it may be a piece of a password; there '/', '?', '#', '@' and '&' are "
-           "written %2F, %3F, %23, %40 and %26)";
+    return "(not shown, because it may be a part of the password; in a password, write '/', '?', "
+           "'#', '@' and '&' as %2F, %3F, %23, %40 and %26)";
 }
 
 std::uint16_t read_port(const parts& all, const std::string& text) {
@@ -220,23 +220,26 @@ std::uint16_t read_port(const parts& all, const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [behind, failed] = std::from_chars(text.data(), end, port);
     if (failed != std::errc{} || behind != end || port == 0)
-        refuse("url: the port, what follows the host's ':', is no number from 1 to 65535; an IPv6 "
-               "address is written in brackets, as in " +
-               all.scheme + "://[::1]:1234, and user and password are followed by '@' and a host");
+        refuse("url: the port (the text after the host's ':') must be a number from 1 to 65535; "
+               "write an IPv6 address in brackets, as in " +
+               all.scheme +
+               "://[::1]:1234, and write '@' and the host after the user and the password");
     return port;
 }
 
 std::vector<server_address> servers_in(const parts& all, std::string_view example) {
     if (!all.has_authority)
-        refuse("url: behind " + all.scheme + ": two slashes and a host must follow, as in " +
+        refuse("url: after " + all.scheme + ": two slashes and a host must follow, as in " +
                std::string{example});
     std::vector<server_address> found;
     for (const host_and_port& each : all.hosts) {
         if (each.host.empty())
-            refuse(std::string{all.hosts.size() > 1 ? "url: one of its hosts is empty; hosts are "
-                                                      "separated by one ',' each, as in "
-                                                    : "url: it names no host, as in "} +
-                   std::string{example});
+            refuse(
+                std::string{
+                    all.hosts.size() > 1
+                        ? "url: one of its hosts is empty; write one ',' between two hosts, as in "
+                        : "url: it names no host, as in "} +
+                std::string{example});
         found.push_back({each.host, each.port ? read_port(all, *each.port) : std::uint16_t{}});
     }
     return found;
@@ -252,7 +255,7 @@ constexpr std::pair<std::string_view, duration> units[] = {
 };
 
 constexpr const char* allowed =
-    "; a length of time is a whole number and ms, s, m or h, as in 500ms";
+    "; a duration is a whole number with the unit ms, s, m or h, as in 500ms";
 
 length no_length(std::string why) {
     return {.objection = std::move(why) + allowed};
@@ -275,7 +278,7 @@ length read_length(std::string_view text) {
         if (unit == name)
             return count > duration::max() / one ? no_length("is too large")
                                                  : length{.value = count * one};
-    return no_length("has a unit " + in_quotes(unit) + " that is none");
+    return no_length("has an unknown unit " + in_quotes(unit));
 }
 
 } // namespace holdfast::url
@@ -308,7 +311,7 @@ std::string advice_for(std::string_view name, const std::vector<std::string>& kn
     const auto nearest = std::min_element(known.begin(), known.end(), farther);
     if (name.size() < 100 && distance(*nearest, name) <= nearest->size() / 3)
         return "; do you mean " + *nearest + "?";
-    std::string all = "; known are";
+    std::string all = "; the allowed parameters are";
     for (const std::string& each : known)
         all.append(&each == &known.front() ? " " : ", ").append(each);
     return all;
@@ -361,8 +364,7 @@ std::optional<std::string_view> store_url::given(std::string_view name) {
 void store_url::refuse_unknown() const {
     for (const url::parameter& each : inside().parameters)
         if (std::ranges::find(inside_.known, each.name) == inside_.known.end())
-            refuse("there is no parameter " + shown(each.name) +
-                   advice_for(each.name, inside_.known));
+            refuse("unknown parameter " + shown(each.name) + advice_for(each.name, inside_.known));
 }
 
 void store_url::refuse(std::string_view why) const {
@@ -399,7 +401,7 @@ void store_url::read(std::string_view name, secret& into) {
 void store_url::read(std::string_view name, bool& into) {
     const auto text = given(name);
     if (text && *text != "yes" && *text != "no")
-        refuse(std::string{name} + " " + shown(*text) + " is neither yes nor no");
+        refuse(std::string{name} + " must be yes or no, not " + shown(*text));
     if (text)
         into = *text == "yes";
 }
@@ -411,7 +413,7 @@ void store_url::read(std::string_view name, duration& into) {
     const url::length length = url::read_length(*text);
     if (!length.objection.empty())
         refuse(std::string{name} + " " + shown(*text) + " " +
-               (inside().may_show ? length.objection : "is no length of time"));
+               (inside().may_show ? length.objection : "is not a duration"));
     into = length.value;
 }
 
@@ -445,7 +447,8 @@ std::optional<std::size_t> store_url::which_of(std::string_view name,
         return std::nullopt;
     const auto found = std::ranges::find(allowed, *text);
     if (found == allowed.end())
-        refuse(std::string{name} + " " + shown(*text) + " is none of " + listed(allowed));
+        refuse(std::string{name} + " " + shown(*text) + " is not allowed; allowed are " +
+               listed(allowed));
     return static_cast<std::size_t>(found - allowed.begin());
 }
 
@@ -456,7 +459,7 @@ void store_url::read_tls(std::optional<tls_options>& into) {
         into.reset();
     else if (!into)
         into.emplace();
-    url::read_tls_files(*this, into, "needs tls=yes beside it; without that nothing is protected");
+    url::read_tls_files(*this, into, "requires tls=yes; without TLS, nothing is protected");
 }
 
 } // namespace holdfast
@@ -489,7 +492,8 @@ void read_tls_files(store_url& url, std::optional<tls_options>& into, std::strin
             needed(url, into, name, without).*field = *text;
     const auto text = url.given(unsafe);
     if (text && *text != "yes")
-        url.refuse(std::string{unsafe} + " " + url.shown(*text) + " is neither yes nor left out");
+        url.refuse(std::string{unsafe} + " must be yes or must be left out, not " +
+                   url.shown(*text));
     if (text)
         needed(url, into, unsafe, without).insecure_skip_verification = true;
 }

@@ -92,7 +92,7 @@ rate checked_rate(const rate& to, const limits& allowed) {
     refuse_if("the interval of a rate",
               objection_to_length(to.per, {duration{1}, allowed.lease_max}));
     if (to.scope != rate::scope_of::overall && to.scope != rate::scope_of::per_client)
-        refuse("the scope of a rate is none that there is");
+        refuse("the scope of a rate must be overall or per_client");
     if (to.kept != duration::zero())
         refuse_if("the time that a rate limiter is kept",
                   objection_to_length(to.kept, {to.per, allowed.lease_max}));
@@ -117,7 +117,7 @@ duration checked_node_timeout(duration length, duration lease) {
 unsigned checked_replicas(unsigned number, const limits& allowed) {
     if (number > 0 && allowed.replicas_max == 0)
         refuse("required_replicas is " + std::to_string(number) +
-               "; the store of this client does not wait for replicas, so allowed is 0");
+               "; the store of this client does not wait for replicas, so only 0 is allowed");
     const unsigned most = std::min<unsigned>(allowed.replicas_max, replicas_max);
     refuse_if("required_replicas", objection_to_replicas(number, most));
     return number;
@@ -130,9 +130,9 @@ duration checked_waiter_timeout(std::optional<duration> length, const options& h
         std::min(how.unavailable_timeout.value_or(allowed.usual_outage), longest);
     const duration between_requests = how.poll_bound + 2 * allowed.time_limit;
     if (between_requests > longest)
-        refuse(
-            "a fair lock needs poll_bound + 2 * command_timeout of one hour at most; here it is " +
-            in_words(between_requests));
+        refuse("for a fair lock, poll_bound + 2 * command_timeout must be one hour at most; here "
+               "it is " +
+               in_words(between_requests));
     // Require a waiter timeout of at most one hour, even if the longest outage that a waiter
     // survives is longer. So a waiter that is disconnected for more than an hour always loses its
     // position in the queue.

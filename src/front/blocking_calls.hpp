@@ -177,7 +177,7 @@ inline runtime::inline_call* inline_call_at(const sync::engine& home) {
 inline sync::failure unrun(const sync::engine& home, bool begun) {
     if (!home.stopped())
         return {make_error_code(errc::outcome_unknown),
-                "nobody runs the client's executor, or what runs there does not return"};
+                "nobody runs the client's executor, or a handler that runs there does not return"};
     return {make_error_code(begun ? errc::outcome_unknown : errc::closed),
             "the client was closed, or its executor has ended"};
 }

@@ -88,7 +88,8 @@ void check_nodes(const quorum_mutex::nodes& nodes) {
         const auto again = std::find_if(nodes.begin(), one, is_same);
         if (again != one)
             refuse("nodes " + std::to_string(again - nodes.begin() + 1) + " and " +
-                   std::to_string(one - nodes.begin() + 1) + " of a quorum_mutex are one client");
+                   std::to_string(one - nodes.begin() + 1) +
+                   " of a quorum_mutex use the same client");
     }
 }
 
@@ -106,7 +107,7 @@ std::shared_ptr<sync::lock_descriptor>
 make_quorum(const quorum_mutex::nodes& nodes, const lock_name& name, const quorum_options& how) {
     check_nodes(nodes);
     if (how.kind != lock_kind::plain && how.kind != lock_kind::token)
-        refuse("quorum_options.kind is neither plain nor token");
+        refuse("quorum_options.kind must be plain or token");
     const std::shared_ptr<sync::engine>& first = nodes.front().get().engine();
     const lease_time lease = how.lease.value_or(lease_time{first->how().lease_time});
     const detail::lock_setup setup{

@@ -284,7 +284,7 @@ std::string checked_permit(std::string id) {
     constexpr std::size_t digits = 32;
     const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
     if (id.size() != digits || !std::ranges::all_of(id, is_digit))
-        refuse("the id of a permit has 32 hexadecimal digits");
+        refuse("the id of a permit must have 32 hexadecimal digits");
     std::ranges::transform(id, id.begin(), [](unsigned char c) { return std::tolower(c); });
     return id;
 }

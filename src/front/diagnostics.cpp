@@ -114,9 +114,9 @@ asio::awaitable<std::vector<std::string>> ask_owners(shared_engine home, lock_na
                                                      std::string reason, duration kept) {
     const lock_name of_store = mapped(home, name);
     if (!home->wishes())
-        refuse("this store cannot pass a wish on to the holder of a lock; Redis and Valkey can");
+        refuse("this store cannot pass a request on to the holder of a lock; Redis and Valkey can");
     if (reason.size() > wish::reason_bytes_max)
-        refuse("the reason has " + std::to_string(reason.size()) + " bytes; the most is " +
+        refuse("the reason has " + std::to_string(reason.size()) + " bytes; the limit is " +
                std::to_string(wish::reason_bytes_max));
     const runtime::self asks = runtime::this_process();
     wish what{std::move(reason), asks.host + ":" + std::to_string(asks.pid)};
@@ -224,7 +224,7 @@ asio::awaitable<diagnosis> set_up_store(std::shared_ptr<sync::engine> home) {
     diagnosis made;
     made.findings = co_await home->set_up_store();
     if (made.findings.empty())
-        refuse("this store needs no set-up: it makes what locks need by itself");
+        refuse("this store needs no set-up: it creates by itself everything that locks need");
     co_return made;
 }
 

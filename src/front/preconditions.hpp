@@ -42,7 +42,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home) {
     if (runs_here(home))
         return {make_error_code(errc::would_deadlock),
                 "a blocking call on the client's own executor would wait for itself: use the "
-                "async_ verb"};
+                "async_ function"};
     return {};
 }
 
@@ -58,7 +58,7 @@ inline sync::failure objection_to_blocking(const sync::engine& home,
     if (runs_one_of(homes_of_parts))
         return {make_error_code(errc::would_deadlock),
                 "a blocking call on the executor of a member's client would wait for itself: use "
-                "the async_ verb"};
+                "the async_ function"};
     return objection_to_blocking(home);
 }
 

@@ -74,7 +74,7 @@ void stand(sync::request& wanted, shared_hold held,
            const std::shared_ptr<sync::lock_handle>& share) {
     if (!held->is_valid())
         refuse_with(errc::lease_lost,
-                    "the hold that it was to stand beside is lost; unlock it first");
+                    "the caller's other hold on this lock is lost; unlock it first");
     wanted.under = std::move(held);
     wanted.share = share;
 }
@@ -89,7 +89,8 @@ void stand_beside_own_hold(sync::request& wanted, bool upgrades) {
     const side other = reads ? side::alone : side::shared;
     const sync::thread_table::entry has = lock.home->threads()->find(lock.name.text, other);
     if (has.lent)
-        refuse_with(errc::already_held, "this thread holds the lock as a part of several");
+        refuse_with(errc::already_held,
+                    "this thread holds the lock as a member of a multi_mutex or quorum_mutex");
     const std::shared_ptr<sync::lock_handle>& share = has.hold;
     shared_hold held = as_kind(share, reads ? lock_kind::write : lock_kind::read);
     if (!held && upgrades)
@@ -107,7 +108,7 @@ void stand_beside(sync::request& wanted, const std::shared_ptr<sync::lock_handle
     const bool reads = lock.kind == lock_kind::read;
     shared_hold held = as_kind(named, reads ? lock_kind::write : lock_kind::read);
     if (!held || held->home != lock.home || held->what.name != lock.name)
-        refuse_with(errc::not_owner, "that lease is none of the other side of this lock");
+        refuse_with(errc::not_owner, "that lease does not hold the other side of this lock");
     stand(wanted, std::move(held), named);
 }
 

@@ -301,7 +301,7 @@ server_info read(server_connection& on, const std::vector<statement_answer>& all
     const std::string* const same = cell(time, 2);
     const auto now = shown ? seconds_in(*shown) : std::nullopt;
     if (!now || !same)
-        throw net::failure{store_errc::protocol, "the server does not tell its time"};
+        throw net::failure{store_errc::protocol, "the server did not return its time"};
     on.clock()->learn(on.sent_at(), on.heard_at(), *now);
     return server_info_of(variables_in(all[first].what), variables_in(all[first + 1].what),
                           *same == "1");
@@ -394,7 +394,8 @@ asio::awaitable<introduced> libmariadb_factory::make(const server_address& where
     mine.dialled(made);
     std::function<void()> late = [weak = std::weak_ptr{made}, address] {
         if (const auto here = weak.lock())
-            here->cut({errc::unreachable, address + " fell silent while it was connected to"});
+            here->cut({errc::unreachable,
+                       address + " stopped replying while the client connected to it"});
     };
     const net::time_limit bound{home_, give_up_at, std::move(late)};
     std::optional<net::failure> failed;

@@ -94,7 +94,7 @@ void pool::admit(const call_options& options) const {
         throw net::failure{errc::overloaded, address() + ": " + std::to_string(under_way_) +
                                                  " requests wait already"};
     if (options.answer_by <= home_.time.now())
-        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+        throw net::failure{errc::unreachable, "not sent: its timeout expired first"};
 }
 
 asio::awaitable<answers> pool::run(statements& what, call_options options) {
@@ -420,7 +420,7 @@ asio::awaitable<introduced> pool::make_connection(time_point limit) {
     if (!is_still_wanted) {
         made.at->end();
         throw net::failure{closed_ ? errc::closed : errc::unreachable,
-                           "not wanted any more: " + maker_->address_of(where)};
+                           "this connection is not needed any more: " + maker_->address_of(where)};
     }
     co_return made;
 }
@@ -522,7 +522,7 @@ void pool::leave_server(const net::failure& why) {
         current_ = (current_ + 1) % how_.servers.size();
     }
     trouble_ = why;
-    cut_all({errc::unreachable, "the server was left: " + why.text()});
+    cut_all({errc::unreachable, "the client stopped using the server: " + why.text()});
     if (how_.servers.size() > 1)
         not_before_ = time_point::min();
 }

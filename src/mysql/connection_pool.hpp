@@ -236,7 +236,7 @@ public:
     const connection_table::pooled_ptr& where() const { return what_; }
     bool is_cut() const noexcept override { return what_->at->is_cut(); }
     void cut() noexcept override {
-        what_->at->cut({errc::outcome_unknown, "the wait on this connection was called off"});
+        what_->at->cut({errc::outcome_unknown, "the wait on this connection was cancelled"});
         if (!what_->taken)
             of_->let_go(what_);
     }

@@ -236,7 +236,7 @@ void libmariadb_connection::watch() {
 bool libmariadb_connection::can_be_watched() {
     const error_code failed = socket_.introduce();
     if (failed)
-        cut({errc::outcome_unknown, "its socket cannot be waited for: " + failed.message()});
+        cut({errc::outcome_unknown, "its socket cannot be watched: " + failed.message()});
     return !failed;
 }
 
@@ -315,7 +315,7 @@ namespace {
 int another_of(int socket) {
     const int made = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
     if (made < 0)
-        throw net::failure{errc::unreachable, std::string{"no other number of its socket: "} +
+        throw net::failure{errc::unreachable, std::string{"its socket cannot be duplicated: "} +
                                                   std::generic_category().message(errno)};
     return made;
 }

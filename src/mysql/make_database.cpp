@@ -29,14 +29,14 @@ constexpr std::size_t table_bytes_max = 48;
 
 void check_servers(const std::vector<server_address>& all) {
     if (const auto twice = check.servers(all, usual_port, "servers"))
-        check.require(false, "servers has the same one twice, as " + twice->numbers());
+        check.require(false, "servers contains the same server twice: " + twice->numbers());
 }
 
 void check_place(const options& how) {
     if (how.unix_socket.empty())
         return check_servers(how.servers);
     check.unix_socket(how.unix_socket);
-    check.require(!how.tls, "tls is for TCP, and unix_socket is given");
+    check.require(!how.tls, "tls cannot be used with unix_socket");
 }
 
 /// Checks a name that statements contain between backquotes. The check is needed because the
@@ -77,7 +77,7 @@ void check_login(const options& how) {
     check.no_nul(how.password.reveal(), "password");
     check.no_nul(how.server_key_file, "server_key_file");
     check.require(how.server_key_file.empty() || !how.tls,
-                  "server_key_file is for connections without TLS, and tls is given");
+                  "server_key_file cannot be used with tls");
 }
 
 void check_number(std::size_t value, std::string_view field, std::size_t least) {

@@ -98,10 +98,10 @@ std::string hint_of(unsigned error) {
     switch (error) {
     case 1156:
     case 2059:
-        return "libmariadb has no plug-in for the way in which this user logs in; it looks for "
-               "them in the folder of its package (libmariadb3)";
+        return "libmariadb has no plug-in for the login method of this user; it looks for plug-ins "
+               "in the folder of its package (libmariadb3)";
     case 5010:
-        return "the server asks for the password in a way that would show it to anyone on the way; "
+        return "the server asks for the password in a way that others on the network could read; "
                "use TLS, or another plug-in for this user";
     case 1205:
         return "another session blocks the write: FLUSH TABLES WITH READ LOCK, LOCK TABLES, "
@@ -113,7 +113,7 @@ std::string hint_of(unsigned error) {
                "it, "
                "or lower connections_max";
     case 1129:
-        return "an administrator has to FLUSH HOSTS there";
+        return "an administrator must run FLUSH HOSTS on this server";
     default:
         return {};
     }
@@ -133,8 +133,8 @@ bool is_full_disk(unsigned error, std::string_view words) {
 meaning classify(unsigned error, std::string_view words) {
     if (error == limit_of_account && has(words, "'max_") && !has(words, "max_user_connections"))
         return {.code = store_errc::other,
-                .hint = "the account has used up what it may do in an hour; SHOW CREATE USER tells "
-                        "its limits, and ALTER USER lifts them"};
+                .hint = "the account has reached one of its limits per hour; SHOW CREATE USER "
+                        "shows the limits, and ALTER USER changes them"};
     const auto known = std::ranges::find(known_errors, error, &known_error::number);
     if (known != known_errors.end())
         return {.code = known->code,
@@ -370,8 +370,8 @@ std::optional<net::failure> objection_to(const server_info& of) {
     if (facts.role_is_unknown)
         return net::failure{
             store_errc::unfit,
-            "the server does not tell this user whether it is a replica, and a "
-            "replica's locks are not its primary's: GRANT REPLICATION CLIENT ON *.* "
+            "this user has no right to see whether the server is a replica, and the locks of a "
+            "replica are not the locks of its primary: GRANT REPLICATION CLIENT ON *.* "
             "to the user"};
     return std::nullopt;
 }
@@ -380,11 +380,11 @@ std::optional<net::failure> objection_to_session(const variables& session) {
     for (const auto& [name, value] : session_wanted) {
         const std::string is = value_of(session, name);
         if (is != value)
-            return net::failure{store_errc::unfit, "the session's " + std::string{name} +
-                                                       " was set to " + std::string{value} +
-                                                       ", and is \"" + is +
-                                                       "\"; a proxy between "
-                                                       "must let SET through"};
+            return net::failure{
+                store_errc::unfit,
+                "the session's " + std::string{name} + " was set to " + std::string{value} +
+                    ", and is \"" + is +
+                    "\"; if there is a proxy before the server, it must pass SET on"};
     }
     return std::nullopt;
 }

@@ -121,7 +121,7 @@ bool byte_stream::begin_sending() {
     sent_ = 0;
     if (!well) {
         sent_ = sending_.size();
-        cut({store_errc::tls_failed, "TLS: what is to be sent could not be sealed"});
+        cut({store_errc::tls_failed, "TLS: the data could not be encrypted"});
     }
     return sent_ < sending_.size();
 }
@@ -205,7 +205,7 @@ void byte_stream::take_in(std::size_t size, error_code failed) {
     const std::string_view received{inbox_.data(), size};
     if (!std::exchange(heard_, true) && !session_ && tls_session::is_tls(received))
         throw failure{store_errc::tls_failed,
-                      std::string{"what answers there speaks TLS; "} + to_have_tls_};
+                      std::string{"the server there uses TLS; "} + to_have_tls_};
     take(session_ ? session_->open(received) : received);
 }
 
@@ -278,7 +278,7 @@ error_code last_error() noexcept {
 [[noreturn]] void fail_unwatched(int socket) {
     const error_code why = last_error();
     ::close(socket);
-    throw failure{errc::unreachable, "its socket cannot be waited for: " + why.message()};
+    throw failure{errc::unreachable, "its socket cannot be watched: " + why.message()};
 }
 
 int epoll_of(int socket) {
@@ -445,7 +445,7 @@ failure trouble_of_attempt() {
     } catch (const std::exception& why) {
         return {errc::unreachable, why.what()};
     } catch (...) {
-        return {errc::unreachable, "an exception that is no std::exception"};
+        return {errc::unreachable, "an exception that is not a std::exception"};
     }
 }
 

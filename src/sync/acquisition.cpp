@@ -188,7 +188,7 @@ asio::awaitable<void> leave_a_gap(acquisition& call, gate& here) {
 void must_have_its_share(const request& wanted) {
     if (wanted.under && (wanted.share.expired() || !wanted.under->is_valid()))
         throw boost::system::system_error{make_error_code(errc::lease_lost),
-                                          "the hold that it was to stand beside was released"};
+                                          "the caller's other hold on this lock was released"};
 }
 
 /// Links a read hold and a write hold that this client has on the same lock. The store keeps both

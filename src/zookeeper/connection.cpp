@@ -34,7 +34,7 @@ std::optional<std::string_view> connection::next() {
 std::string connection::end_in_words(error_code why) const {
     std::string words = byte_stream::end_in_words(why);
     if (is_silent() && why == asio::error::eof)
-        words += " before it said a word; it may serve nobody now, or want TLS (tls=yes)";
+        words += " before it sent anything; it may have no majority now, or require TLS (tls=yes)";
     return words;
 }
 
@@ -82,7 +82,7 @@ asio::awaitable<void> log_in(connection& line, const credentials& who) {
     jute_reader from{frame};
     const answer_head said = read_head(from);
     if (said.number != number_of::authentication)
-        throw net::failure{store_errc::protocol, "an answer that is none to the login"};
+        throw net::failure{store_errc::protocol, "an answer that does not belong to the login"};
     if (said.error != answered::well)
         throw failure_of(said.error, "the login");
 }

@@ -47,15 +47,16 @@ void check_path(std::string_view path, const std::string& field) {
         well = is_step(step);
         path.remove_prefix(step.size());
     }
-    check.require(well,
-                  field + " is no path of a node; it begins with '/', does not end with it, and no "
-                          "part of it is empty, '.', '..', or contains a control character");
+    check.require(
+        well,
+        field + " is not a path of a node; a path begins with '/', does not end with '/', and none "
+                "of its parts is empty, is '.' or '..', or contains a control character");
 }
 
 void check_tls(const tls_options& tls) {
     check.certificate(tls, "tls");
     check.require(tls.server_name.size() <= net::server_name_bytes_max,
-                  "tls.server_name is longer than any can be");
+                  "tls.server_name is longer than a host name can be");
     check.no_nul(tls.server_name, "tls.server_name");
     check.files(tls);
 }
@@ -64,13 +65,13 @@ void check_login(const options& how) {
     check.require(how.user.find(':') == std::string::npos,
                   "user contains a colon, which separates it from the password");
     check.require(how.user.empty() || !how.password.empty() || how.credentials,
-                  "user is given, and neither password nor credentials");
+                  "user is given, but neither password nor credentials");
     check.require(how.password.empty() || !how.user.empty() || how.credentials,
-                  "password is given, and neither user nor credentials");
+                  "password is given, but neither user nor credentials");
     const bool logs_in = !how.user.empty() || how.credentials != nullptr;
     const bool has_certificate = how.tls && !how.tls->certificate_file.empty();
     check.require(how.acl != node_acl::creator || logs_in || has_certificate,
-                  "acl is creator, and there is neither a user nor a certificate to be known by");
+                  "acl is creator, but neither a user nor a certificate is given");
 }
 
 } // namespace
@@ -81,8 +82,8 @@ options checked(options how) {
         check_path(how.chroot, "chroot");
     if (!how.names_are_paths)
         check_path(how.root, "root");
-    check.require(how.form <= node_form::kazoo, "form is neither curator nor kazoo");
-    check.require(how.acl <= node_acl::creator, "acl is neither open nor creator");
+    check.require(how.form <= node_form::kazoo, "form must be curator or kazoo");
+    check.require(how.acl <= node_acl::creator, "acl must be open or creator");
     if (how.tls)
         check_tls(*how.tls);
     check_login(how);

@@ -63,7 +63,7 @@ std::size_t jute_reader::length(std::size_t least_bytes_each) {
     const auto count = static_cast<std::size_t>(said < 0 ? 0 : said);
     if (count > rest_.size() / least_bytes_each)
         throw net::failure{store_errc::protocol,
-                           "an answer that claims to have more than came with it"};
+                           "an answer with a length that exceeds the received data"};
     return count;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void nobody_asked(std::int32_t number) {
     throw net::failure{store_errc::protocol,
-                       "an answer that nobody asked for, number " + std::to_string(number)};
+                       "an answer to no request, number " + std::to_string(number)};
 }
 
 /// Returns whether the request was executed. A write is executed when the ensemble has agreed on

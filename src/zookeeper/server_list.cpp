@@ -72,7 +72,8 @@ std::optional<std::int64_t> hexadecimal(std::string_view text) {
 
 void read_facts(std::string_view answer, server_seen& to) {
     if (answer.find(serves_nobody) != answer.npos) {
-        to.trouble = "it serves nobody now: it belongs to no majority of the ensemble";
+        to.trouble =
+            "it serves no clients now, because it is not connected to a majority of the ensemble";
         return;
     }
     to.role = field(answer, "Mode: ", "\r\n");

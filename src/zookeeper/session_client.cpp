@@ -269,9 +269,9 @@ void session_client::report_other_timeout() {
     reported_timeout_ = granted;
     const char* const bound = granted < wanted ? "maxSessionTimeout" : "minSessionTimeout";
     const std::string from = address();
-    const std::string text = "the session lasts " + std::to_string(granted.count()) + " ms, and " +
-                             std::to_string(wanted.count()) +
-                             " ms were asked for: the ensemble limits it (" + bound +
+    const std::string text = "the session timeout is " + std::to_string(granted.count()) +
+                             " ms, and " + std::to_string(wanted.count()) +
+                             " ms were requested: the ensemble limits it (" + bound +
                              "). If the client dies, its locks stay held for that time";
     home_.tell({.kind = event_kind::impaired,
                 .name = from.data(),
@@ -797,7 +797,7 @@ asio::awaitable<server_seen> session_client::ask_for_facts(std::size_t number) {
         const time_point give_up_at = net::later(home_.time.now(), attempt_timeout);
         const net::time_limit limit{home_, give_up_at, give_up};
         co_await line->dial(servers_at_[number], give_up_at);
-        line->occupied_with("waiting for what it says of itself");
+        line->occupied_with("waiting for its answer to srvr");
         const time_point asked_at = home_.time.now();
         line->outbox() += word_for_facts;
         if (!line->send())

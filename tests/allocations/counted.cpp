@@ -10,8 +10,8 @@ thread_local std::size_t count = 0;
 
 } // namespace
 
-// Of the whole program, and in all forms but those for wider alignment: a sanitizer has its own,
-// and what one of them gave must not be freed by another.
+// Replaces the allocation functions of the whole program, except those for wider alignment. A
+// sanitizer has its own functions, and memory from one set must not be freed by another.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     ++count;
     return std::malloc(size);

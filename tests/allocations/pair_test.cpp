@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commonest deed costs: one thread that takes a free lock and releases it.
+// Counts the allocations of the most common operation: one thread takes a free lock and releases
+// it.
 #include "allocations/counted.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to keep many leases, on a store that says yes and takes nothing for itself: then
-// what is counted is ours.
+// Counts the allocations that are needed to renew many leases. The store grants everything and
+// allocates nothing itself, so all counted allocations are those of the library.
 #include "allocations/counted.hpp"
 #include "store/redis/lock_requests.hpp"
 #include "support/holds.hpp"
@@ -40,7 +40,7 @@ public:
     std::size_t requests = 0, renewed = 0;
 };
 
-/// What a whole batch takes: lists of it, which grow, and the call itself.
+/// Allocations of a whole batch: its lists, which grow, and the call itself.
 constexpr std::size_t per_batch = 60;
 constexpr std::size_t batch = sync::renewal::batch_holds_max;
 static_assert(4 * per_batch < batch, "one for each hold would not be seen");

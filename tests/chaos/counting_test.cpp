@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters on a bad way to the server: whatever was carried out counts once, and who waits is
-// served when the server is back.
+// Counters over a network with faults: each change that the server executed counts once, and
+// waiting callers get their permits when the server is reachable again.
 #include "chaos/on_proxy.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -341,7 +341,7 @@ TEST_P(ChaosOfPermitsInOutages, TheyComeBackWhenAServerPausesForLongerThanTheirL
     const lease over = renewed_->acquire(2);
     server().pause();
     ASSERT_TRUE(eventually([&] { return over.lost().stop_requested(); }));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     server().resume();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's name that leads nowhere for a while, and then somewhere else.
+// The host name of a server has no address for a while, and then has another address.
 #include "chaos/on_proxy.hpp"
 #include "support/host_names.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that go away and come back, also with very many waiters.
+// Servers that stop and start again, also while very many callers wait.
 #include "chaos/on_proxy.hpp"
 #include "support/redis_server.hpp"
 
@@ -99,7 +99,7 @@ TEST_P(Outage, AServerThatPausesForLongerEndsTheHoldInTimeAndFreesTheLock) {
     ASSERT_TRUE(eventually([&] { return held.in_danger().stop_requested(); }));
     EXPECT_TRUE(held.owns_lock());
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     server().resume();
@@ -270,7 +270,8 @@ TEST_P(Cut, AReleaseThatIsAcknowledgedAtEachByteIsDone) {
 
 constexpr std::size_t names = 1'000, waiters_per_name = 10, waiters = names * waiters_per_name;
 
-/// What ten thousand waiters may cost; a coroutine, its request, its place and its handler each.
+/// Limit for the memory of ten thousand waiters. Each has a coroutine, a request, a store-side
+/// waiter and a handler.
 constexpr std::size_t bytes_per_waiter_max = 16 * 1024;
 
 /// The client's two connections, made twice, and as often again for what the backoff allows.
@@ -280,7 +281,7 @@ duration time_away() {
     return std::getenv("HOLDFAST_HEAVY") != nullptr ? duration{20s} : duration{1s};
 }
 
-/// What is allocated now, whatever the system has been given back of it.
+/// Number of bytes that are allocated now, whether or not freed memory was returned to the system.
 std::size_t allocated_bytes() {
     const auto all = ::mallinfo2();
     return all.uordblks + all.hblkhd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that vanish without a word, or never say one.
+// Servers that stop replying without closing the connection, or never reply at all.
 #include "chaos/on_proxy.hpp"
 
 #include <future>

@@ -126,7 +126,7 @@ TEST_P(Ask, ReasonThatIsTooLongIsRefused) {
     EXPECT_EQ(run({"ask", "--reason", std::string(1000, 'x'), name}, url()).status, 0);
     const ended refused = run({"ask", "--reason", std::string(1001, 'x'), name}, url());
     EXPECT_EQ(refused.status, 64);
-    EXPECT_THAT(refused.err, HasSubstr("--reason has 1001 bytes; the most is 1000"));
+    EXPECT_THAT(refused.err, HasSubstr("--reason has 1001 bytes; the limit is 1000"));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shells offer behind `holdfast`, the manual pages, and what the program writes on a
+// Completions of the shells for `holdfast`, the manual pages, and the program's output on a
 // terminal.
 #include "cli/server_test.hpp"
 #include "cli/terminal_session.hpp"
@@ -14,7 +14,7 @@
 namespace holdfast::cli_test {
 namespace {
 
-// What the shells offer behind `holdfast`, asked of the shells themselves; and the manual pages.
+// Completions after `holdfast`, as the shells themselves report them, and the manual pages.
 
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -238,7 +238,7 @@ TEST(ManualPages, AreWellFormedAndThereIsOneForEachVerb) {
                                  ::testing::HasSubstr("EXIT STATUS")));
 }
 
-// What the program writes on a terminal, and what a shell is offered.
+// The program's output on a terminal, and completions of a shell.
 
 using ::testing::HasSubstr;
 
@@ -340,7 +340,7 @@ TEST_P(Words, CtrlDAtTheQuestionOfUnlockEndsTheLine) {
                               {"HOLDFAST_URL=" + url(), "TERM=xterm"}};
     terminal.expect("[y/N] ");
     terminal.type("\x04");
-    EXPECT_THAT(terminal.expect("left alone"), HasSubstr("\r\nholdfast: "));
+    EXPECT_THAT(terminal.expect("nothing was changed"), HasSubstr("\r\nholdfast: "));
     EXPECT_EQ(terminal.end(), 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is the same with each verb that asks a server: who is told what when that cannot be.
+// Behaviour that all verbs have in common when they cannot ask the server: the message and the exit
+// status.
 #include "cli/program.hpp"
 #include "cli/server_test.hpp"
 #include "cli/terminal_session.hpp"
@@ -29,9 +30,10 @@ INSTANTIATE_TEST_SUITE_P(
     OfEachKind, WrongUrl,
     ::testing::Values(wrong_url{"gopher://hole", "there is no scheme \"gopher\"; redis://"},
                       wrong_url{"localhost", "does not begin with a scheme; redis://"},
-                      wrong_url{"redis://127.0.0.1:99999", "no number from 1 to 65535"},
+                      wrong_url{"redis://127.0.0.1:99999", "must be a number from 1 to 65535"},
                       wrong_url{"redis://127.0.0.1?lease_tme=9s", "do you mean lease_time?"},
-                      wrong_url{"redis://127.0.0.1?frob=9s", "known are lease_time, "},
+                      wrong_url{"redis://127.0.0.1?frob=9s",
+                                "the allowed parameters are lease_time, "},
                       wrong_url{"zk://", "it names no host, as in zk://127.0.0.1:2181"},
                       wrong_url{"zk://zk1?rot=/a", "do you mean root?"},
                       wrong_url{"redis://127.0.0.1?lease_time=9", "has no unit"}));

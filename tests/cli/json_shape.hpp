@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of each verb has the same fields on every store, whether the lock is held or free.
+// Checks that the JSON of each verb has the same fields on every store, whether the lock is held or
+// free.
 #pragma once
 
 #include "cli/program.hpp"

@@ -143,7 +143,7 @@ TEST_P(Look, TellsWhoseTurnItIsAtAFreeFairLock) {
     const ended told = run({"inspect", name}, url());
     EXPECT_EQ(told.status, 1);
     EXPECT_THAT(told.out,
-                AllOf(HasSubstr("held by    nobody, and the next may take it\n"),
+                AllOf(HasSubstr("held by    nobody; the next waiting program may take it\n"),
                       HasSubstr("next       Redisson client 8743c9c0-0795-4907-87fd-6c719a6b4586, "
                                 "thread 50, its place lasts "),
                       HasSubstr(", does not listen\n")));
@@ -255,7 +255,7 @@ TEST_P(Look, SaysWhatIsNoLock) {
     server().command({"SET", "text", "x"});
     const ended told = run({"inspect", "text"}, url());
     EXPECT_EQ(told.status, 65);
-    EXPECT_THAT(told.out, HasSubstr("no lock that is known here, but a string"));
+    EXPECT_THAT(told.out, HasSubstr("not a known kind of lock, but a string"));
     EXPECT_EQ(run({"ls"}, url()).out, "");
 }
 
@@ -267,7 +267,7 @@ TEST_P(Look, ListsOnlyWhatMatches) {
     const ended some = run({"ls", "-1", "--limit", "2"}, url());
     EXPECT_EQ(some.status, 0);
     EXPECT_EQ(std::ranges::count(some.out, '\n'), 2);
-    EXPECT_THAT(some.err, HasSubstr("these are not all: there are more than 2 locks"));
+    EXPECT_THAT(some.err, HasSubstr("the list is not complete: there are more than 2 locks"));
     EXPECT_THAT(run({"ls", "-1", "--limit", "1"}, url()).err, HasSubstr("more than 1 lock,"));
     EXPECT_THAT(run({"ls", "--json", "--limit", "2"}, url()).out, HasSubstr("\"complete\":false"));
 }
@@ -368,7 +368,7 @@ TEST_P(Look, ListsTheLocksToWhomMayNotReadWhatIsCounted) {
 
 class Doctor : public on_server {
 protected:
-    /// What it says of one topic, as `severity: what`.
+    /// Returns the findings about one topic, as `severity: what`.
     std::string says_of(const std::string& topic) {
         const ended told = run({"doctor", "--json"}, url());
         const boost::json::value whole = boost::json::parse(told.out);

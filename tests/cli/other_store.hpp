@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs do on a store that is not Redis: the same.
+// Tests that run each verb on a store that is not Redis. The verbs must behave as on Redis.
 #pragma once
 
 #include "cli/json_shape.hpp"

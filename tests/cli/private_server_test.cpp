@@ -280,8 +280,8 @@ TEST_P(PrivateServer, ThatIsStuckCanBeEnded) {
     EXPECT_EQ(run({"run", "job", "--", "echo", "fine"}).out, "fine\n");
 }
 
-// The private server where its files are removed, where it stands still, where the program that
-// starts it has limits, and what commands on it find in their environment.
+// The private server when its files are removed, when it is stopped, and when the program that
+// starts it has resource limits. Also the environment of commands that use it.
 
 class PrivateServerLife : public with_private_server {
 protected:
@@ -454,7 +454,7 @@ TEST_P(PrivateServerLife, WorksWhereTheSystemHasNoPidfd) {
     EXPECT_EQ(told.end().status, 128 + SIGTERM);
 }
 
-// What a user is told when there can be no private server.
+// Messages for a user when the private server cannot be used.
 
 class NoPrivateServer : public with_private_server {
 protected:
@@ -493,16 +493,16 @@ TEST_P(NoPrivateServer, WithAProgramThatDoesNotStartWhoseWordsAreTold) {
 TEST_P(NoPrivateServer, WithATimeToLingerThatIsNone) {
     const ended wrong = run({"run", "job", "--", "echo", "ran"}, {"HOLDFAST_SERVER_LINGER=soon"});
     EXPECT_EQ(wrong.status, 64);
-    EXPECT_THAT(wrong.err, HasSubstr("HOLDFAST_SERVER_LINGER: 'soon' is no length of time"));
+    EXPECT_THAT(wrong.err, HasSubstr("HOLDFAST_SERVER_LINGER: 'soon' is not a duration"));
 }
 
 TEST_P(NoPrivateServer, WhereAFolderWasChosenThatCannotBeUsed) {
     const fs::path file = folder / "file";
     std::ofstream{file} << "x";
     const std::vector<std::pair<std::string, std::string>> choices{
-        {file.string(), "it is no folder of this user's that can be written"},
-        {(folder / "nothing").string(), "it is no folder"},
-        {"runtime", "it is no absolute path"}};
+        {file.string(), "it is not a folder that this user owns and can write to"},
+        {(folder / "nothing").string(), "it is not a folder"},
+        {"runtime", "it is not an absolute path"}};
     for (const auto& [chosen, why] : choices) {
         const ended told = run({"server", "status"}, {"XDG_RUNTIME_DIR=" + chosen});
         EXPECT_THAT(told.err, HasSubstr("XDG_RUNTIME_DIR=" + chosen + " is not used (" + why));

@@ -48,7 +48,7 @@ int open_pidfd(pid_t id) {
     return fd;
 }
 
-/// As a login shell would start it, whatever the tests were started by.
+/// Resets all signals, as in a program that a login shell starts, however the tests were started.
 void reset_signals() {
     for (int number = 1; number < NSIG; ++number)
         ::signal(number, SIG_DFL);
@@ -74,7 +74,7 @@ private:
     std::string path_;
 };
 
-/// As in a container whose seccomp profile is older than pidfd_open().
+/// Makes pidfd_open() fail, as in a container whose seccomp profile is too old to allow it.
 void forbid_pidfd() {
     std::array<sock_filter, 4> rules{{
         {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
@@ -196,7 +196,7 @@ void program::read_more(duration timeout) {
         ::close(std::exchange(err_, -1));
 }
 
-/// What is in the pipes, though some descendant may still have them open.
+/// Reads what is in the pipes now, although a descendant may still have them open.
 void program::drain() {
     std::size_t before = 0;
     do {

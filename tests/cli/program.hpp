@@ -106,7 +106,7 @@ inline std::vector<std::vector<std::string>> asking_verbs() {
             {"demo"}};
 }
 
-/// Of those that print something for programs, with --json.
+/// The verbs that have the option --json.
 inline std::vector<std::vector<std::string>> asking_verbs_in_json() {
     std::vector<std::vector<std::string>> all;
     for (std::vector<std::string> each : asking_verbs())

@@ -123,7 +123,7 @@ class SharedRun : public on_server {
 protected:
     std::string mode() { return server().command({"HGET", name, "mode"}).text; }
 
-    /// Who waits for a lock of this kind has asked in vain, and listens.
+    /// Returns when a waiter for a lock of this kind has made its first attempt and has subscribed.
     void await_shared_waiter() {
         ASSERT_TRUE(eventually([&] {
             const std::string channel = "redisson_rwlock:{" + name + "}";
@@ -193,7 +193,8 @@ TEST_P(SharedRun, ALockOfAnotherKindIsRefusedAtOnce) {
         const ended refused = run(shell("true", {option}), url());
         EXPECT_EQ(refused.status, 65) << option;
         EXPECT_THAT(refused.err,
-                    AllOf(HasSubstr("WRONGTYPE"), HasSubstr("need a name of their own")));
+                    AllOf(HasSubstr("WRONGTYPE"),
+                          HasSubstr("choose a NAME that is used only with -s and -x")));
     }
     holder.close_stdin();
     EXPECT_EQ(holder.end().status, 0);
@@ -357,7 +358,7 @@ TEST_P(Slots, AnotherNumberIsRefusedWithBoth) {
     const ended other = run(shell("echo ran", {"--slots", "3"}), url());
     EXPECT_EQ(other.status, 65);
     EXPECT_EQ(other.out, "");
-    EXPECT_THAT(other.err, HasSubstr("has 2 slots, and --slots says 3"));
+    EXPECT_THAT(other.err, HasSubstr("has 2 slots, but --slots is 3"));
     EXPECT_THAT(other.err, HasSubstr("holdfast unlock --force --type permits 'job'"));
     EXPECT_EQ(run({"unlock", "--force", "--yes", "--type", "permits", "job"}, url()).status, 0);
     EXPECT_EQ(run(shell("true", {"--slots", "3"}), url()).status, 0);
@@ -439,7 +440,7 @@ TEST_P(Rate, NoMoreStartThanItAllows) {
     const ended third = run(shell("echo ran", {"-n", "--rate", "2/1h"}), url());
     EXPECT_EQ(third.status, 1);
     EXPECT_EQ(third.out, "");
-    EXPECT_THAT(third.err, HasSubstr("the rate of 'job' lets no more start now"));
+    EXPECT_THAT(third.err, HasSubstr("the rate of 'job' allows no more starts now"));
     EXPECT_EQ(run(shell("true", {"-w", "0.2", "-E", "9", "--rate", "2/1h"}), url()).status, 9);
 }
 
@@ -464,7 +465,7 @@ TEST_P(Rate, AnotherRateIsRefusedWithBoth) {
     const ended other = run(shell("echo ran", {"--rate", "2/61"}), url());
     EXPECT_EQ(other.status, 65);
     EXPECT_EQ(other.out, "");
-    EXPECT_THAT(other.err, HasSubstr("has a rate of 2 starts in any 1m, and --rate says 2 starts "
+    EXPECT_THAT(other.err, HasSubstr("has a rate of 2 starts in any 1m, but --rate is 2 starts "
                                      "in any 61s"));
     EXPECT_EQ(run({"inspect", "--type", "rate", "job"}, url()).out,
               "name       job\nkind       rate\npermits    1\nrate       2 permits in any 1m\n");

@@ -15,7 +15,7 @@
 namespace holdfast::cli_test {
 namespace {
 
-// What a command finds when it is started, and that it does not outlive the program.
+// The environment of a command at its start. The command must not outlive the program.
 
 class TheCommand : public on_server {};
 HOLDFAST_ON_EACH_SERVER(TheCommand);

@@ -280,7 +280,7 @@ TEST_F(Quorum, StringsOfAnyFormAreTakenAwayIfTheyAreSaidToBeLocks) {
         node(i).command({"SET", "job", "locked"});
     const ended refused = run(with_urls({"unlock", "--force", "--yes", "job"}));
     EXPECT_EQ(refused.status, 65);
-    EXPECT_EQ(refused.err, "holdfast: 'job' is no lock on most of the nodes\n");
+    EXPECT_EQ(refused.err, "holdfast: 'job' is not a lock on most of the nodes\n");
     EXPECT_TRUE(is_held_at(0) && is_held_at(1) && is_held_at(2));
     const ended taken = run(with_urls({"unlock", "--force", "--yes", "--type", "token", "job"}));
     EXPECT_EQ(taken.status, 0) << taken.err;

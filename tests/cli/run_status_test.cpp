@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `holdfast run` ends with.
+// Exit statuses of `holdfast run`.
 #include "cli/server_test.hpp"
 
 namespace holdfast::cli_test {

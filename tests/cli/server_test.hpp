@@ -9,7 +9,8 @@
 
 namespace holdfast::cli_test {
 
-/// What the tests of `holdfast run` have in common: a server, a holder of the lock, a look at it.
+/// Fixture of the tests of `holdfast run`: a server, a holder of the lock, and functions that
+/// inspect the lock.
 class on_server : public support::on_each_server {
 protected:
     const std::string name = "job";
@@ -33,7 +34,7 @@ protected:
 
     bool is_locked() { return server().command({"EXISTS", name}).integer == 1; }
 
-    /// Whoever holds a lock has said who it is.
+    /// Waits until the holder of the lock has stored its description.
     void await_known_client() {
         ASSERT_TRUE(eventually([&] {
             return !server().command({"KEYS", "holdfast_client:*"}).items.empty();

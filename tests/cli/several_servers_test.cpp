@@ -300,8 +300,9 @@ TEST_P(Cluster, IsListedAsAWholeAndWhatIsMissingIsTold) {
     const ended part = run({"ls", "--names"}, url() + "?command_timeout=1s");
     EXPECT_EQ(part.status, 0);
     EXPECT_EQ(part.out, names[0] + "\n" + names[2] + "\n");
-    EXPECT_THAT(part.err, AllOf(HasSubstr("these are not all: a server could not be asked: "),
-                                HasSubstr(":" + std::to_string(all.port_of(gone)))));
+    EXPECT_THAT(part.err,
+                AllOf(HasSubstr("the list is not complete: a server could not be asked: "),
+                      HasSubstr(":" + std::to_string(all.port_of(gone)))));
     const ended told = run({"ls", "--json"}, url() + "?command_timeout=1s");
     EXPECT_FALSE(boost::json::parse(told.out).at("complete").as_bool());
     EXPECT_EQ(boost::json::parse(told.out).at("unreachable").as_array().size(), 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal with somebody who types: a pseudo-terminal, and a command in a session on it.
+// A simulated user at a terminal: a pseudo-terminal, and a command that runs in a session on it.
 #pragma once
 
 #include "cli/program.hpp"

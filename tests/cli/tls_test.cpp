@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program loads TLS when a URL wants it: most do not, and OpenSSL takes the dynamic linker
-// longer than all else.
+// The program loads OpenSSL only if a URL needs TLS. Most URLs do not, and loading OpenSSL takes
+// most of the program's start time.
 #include "cli/program.hpp"
 #include "support/on_each_server.hpp"
 #include "support/tls.hpp"
@@ -36,7 +36,7 @@ protected:
                "?tls_ca_file=" + authority_.file();
     }
 
-    /// Whether the process that held the lock had OpenSSL in its memory.
+    /// Returns whether the process that held the lock had loaded OpenSSL.
     std::string loaded_by_holder(const std::string& url) {
         const ended told =
             run({"run", "job", "sh", "-c", "grep -q libssl /proc/$PPID/maps && echo yes"}, url);

@@ -92,7 +92,7 @@ TEST_P(Top, FilterAndOrderApplyBeforeTheLimit) {
     const ended by_name = run({"top", "--limit", "10", "--sort", "name"}, url());
     EXPECT_THAT(by_name.out, AllOf(HasSubstr("lock-00001 "), HasSubstr("lock-00010 "),
                                    Not(HasSubstr("lock-00011"))));
-    EXPECT_THAT(by_name.err, StartsWith("holdfast: these are not all: "));
+    EXPECT_THAT(by_name.err, StartsWith("holdfast: the list is not complete: "));
     const ended by_hold = run({"top", "--limit", "10", "--sort", "held"}, url());
     EXPECT_THAT(by_hold.out, AllOf(HasSubstr("lock-00300 "), Not(HasSubstr("lock-00001 "))));
 }

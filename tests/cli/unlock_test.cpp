@@ -22,7 +22,7 @@ protected:
         })) << "nobody waits for the lock";
     }
 
-    /// As on a terminal where that is typed.
+    /// Runs `holdfast unlock --force` on a terminal, and types the given letters.
     ended typed(const std::string& letters) {
         const std::string command = program_path() + " unlock --force " + name;
         program asked{
@@ -93,7 +93,7 @@ TEST_P(Unlock, TakesASharedLockFromTheReadersThatItHasShown) {
     server().command({"HDEL", name, first, first + "0"});
     server().command({"HSET", name, "mode", "read", first + "1", "1"});
     asked.type("y\n");
-    (void)asked.expect("was released meanwhile: those holders have it no more");
+    (void)asked.expect("was released meanwhile: those holders do not have it any more");
     EXPECT_EQ(asked.end(), 1);
     EXPECT_TRUE(is_locked());
     server().command({"HSET", name, first + "0", "1"});
@@ -106,7 +106,7 @@ TEST_P(Unlock, AsksOnATerminal) {
     const ended no = typed("n");
     EXPECT_EQ(no.status, 1);
     EXPECT_THAT(no.out, AllOf(HasSubstr("thread 49"), HasSubstr("Take the lock away? [y/N]"),
-                              HasSubstr("left alone")));
+                              HasSubstr("nothing was changed")));
     EXPECT_TRUE(is_locked());
     EXPECT_EQ(typed("y").status, 0);
     EXPECT_FALSE(is_locked());
@@ -129,7 +129,7 @@ TEST_P(Unlock, TouchesNothingThatIsNoLock) {
     server().command({"SET", name, "x"});
     const ended told = run({"unlock", "--force", "--yes", name}, url());
     EXPECT_EQ(told.status, 65);
-    EXPECT_THAT(told.err, HasSubstr("is no lock, but a string"));
+    EXPECT_THAT(told.err, HasSubstr("is not a lock but a string"));
     EXPECT_TRUE(is_locked());
 }
 
@@ -195,7 +195,7 @@ TEST_P(Wait, SaysWhatIsNoLock) {
     server().command({"SET", name, "somebody's data"});
     const ended told = run({"wait", name}, url());
     EXPECT_EQ(told.status, 65);
-    EXPECT_EQ(told.err, "holdfast: 'job' is no lock, but a string\n");
+    EXPECT_EQ(told.err, "holdfast: 'job' is not a lock but a string\n");
 }
 
 class Bench : public on_server {};
@@ -222,7 +222,8 @@ TEST_P(Bench, SaysThatReplicasAreMissing) {
     const ended told =
         run({"bench", "-t", "10ms", "--replicas", "1"}, url() + "?unavailable_timeout=200ms");
     EXPECT_EQ(told.status, 69);
-    EXPECT_THAT(told.err, HasSubstr(" answered without its replicas: 0 of 1 replicas confirmed"));
+    EXPECT_THAT(told.err,
+                HasSubstr(" replied, but its replicas did not confirm: 0 of 1 replicas confirmed"));
 }
 
 TEST_P(Bench, NeedsNoRightThatALockDoesNotNeed) {

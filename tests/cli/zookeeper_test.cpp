@@ -54,7 +54,7 @@ TEST_F(ZookeeperVerbs, SlotsAreCounted) {
 TEST_F(ZookeeperVerbs, SlotsAreCalledASemaphore) {
     ASSERT_EQ(run_here({"run", "--slots", "2", name, "--", "true"}).status, 0);
     EXPECT_THAT(run_here({"inspect", name}).out,
-                HasSubstr("no lock that is known here, but a semaphore\n"));
+                HasSubstr("not a known kind of lock, but a semaphore\n"));
 }
 TEST_F(ZookeeperVerbs, NamesAreReadAndPrintedWithoutThePrefix) {
     names_have_no_prefix();
@@ -132,11 +132,11 @@ TEST_F(ZookeeperVerbs, MissingChrootIsReportedByEachVerb) {
 /// The server's tick is 200 ms, so it grants 400 ms to 4 s.
 TEST_F(ZookeeperVerbs, LeaseThatTheServerChangesIsToldWithVerbose) {
     EXPECT_THAT(run_here({"run", "-v", "--lease", "200ms", name, "--", "true"}).err,
-                HasSubstr("the session lasts 400 ms, and 200 ms were asked for"));
+                HasSubstr("the session timeout is 400 ms, and 200 ms were requested"));
     EXPECT_THAT(run_here({"run", "-v", "--lease", "10m", name, "--", "true"}).err,
-                HasSubstr("the session lasts 4000 ms, and 600000 ms were asked for"));
+                HasSubstr("the session timeout is 4000 ms, and 600000 ms were requested"));
     EXPECT_THAT(run_here({"run", "-v", "--lease", "3s", name, "--", "true"}).err,
-                Not(HasSubstr("were asked for")));
+                Not(HasSubstr("were requested")));
     EXPECT_THAT(run({"doctor", "--json"}, url() + "?lease_time=10m").out,
                 HasSubstr("The session timeout is 4000 ms, but the client requested 600000 ms."));
 }

@@ -167,8 +167,8 @@ TEST_P(ClusterDoctor, TellsTheUrlToWhomItWasGivenAsOneServer) {
                       HasSubstr("redis+cluster://" + address_of(node))));
 }
 
-// docs/security in a cluster: the two files are enough for every type, and what is missing is named
-// by whoever misses it.
+// The rights of docs/security in a cluster: the two files are sufficient for every type of lock,
+// and an error names each missing right.
 
 using ::testing::IsEmpty;
 using rules = std::vector<std::string>;
@@ -192,7 +192,8 @@ protected:
         return client{std::move(how)};
     }
 
-    /// What a lock says whose release another client waits for, and what the observer is told.
+    /// Takes and releases a lock that another client waits for. Returns the error text, if there is
+    /// one, and the events that the observer got.
     std::string said_by_lock(const std::string& name) {
         told_->clear();
         client first = connect(), second = connect();

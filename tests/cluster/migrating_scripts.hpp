@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts, with what they find and what they are asked.
+// Scripts for the tests of moving slots, with their keys, arguments and the data that they find.
 #pragma once
 
 #include "redis/client/resp.hpp"
@@ -30,12 +30,12 @@ std::vector<trial> trials_of_counters();
 /// Words `+N` and `-N` in place of times: so many ms from now.
 std::vector<std::string> dated(std::vector<std::string> words);
 
-/// What is kept under each key, without what differs from run to run.
+/// Data of each key, without the parts that differ from run to run.
 using picture = std::map<std::string, std::string>;
 std::string describe(support::redis_server&, const std::string& key);
 std::string in_words(const redis::reply&);
 
-/// Whether an error says that the keys are elsewhere, or are on their way.
+/// Returns whether an error says that the keys are on another server, or are being moved.
 bool is_about_the_place(const std::string& error);
 
 /// The names of all scripts that there are.

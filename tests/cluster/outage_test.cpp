@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers of a cluster that hang, are cut off, or lose everything; and what that is to others.
+// Servers of a cluster that hang, are unreachable, or lose all data, and the effects on clients of
+// the other servers.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
@@ -238,7 +239,7 @@ TEST_P(ClusterOutage, RequiredReplicasConfirmInACluster) {
     }
 }
 
-// What becomes of holds, waits and releases when another server of a cluster takes over.
+// Holds, waits and releases while another server of a cluster takes over.
 
 class ClusterFailover : public support::on_each_topology<redis_cluster> {
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of holds, waits and releases while a slot goes to another server, step by step.
+// Holds, waits and releases while a slot moves to another server, at each step of the move.
 #include "migrating_scripts.hpp"
 #include "store/redis/scripts.hpp"
 #include "support/eventually.hpp"
@@ -265,8 +265,8 @@ TEST_P(ClusterSlots, ANameThatWouldBeTornApartIsRefused) {
     }
 }
 
-// What scripts do while their slot moves, at the server that it leaves and at the one to which it
-// goes, with each of their keys here or there: all of it, or nothing.
+// Scripts while their slot moves, on the source server and on the target server, with each of their
+// keys on either of them. A script must do all of its work or nothing.
 
 using texts = std::vector<std::string>;
 

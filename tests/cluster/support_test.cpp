@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the cluster of the tests does what other tests rely on.
+// Checks that the test cluster has the properties that other tests rely on.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/redis_cluster.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a holder may believe, and what its renewal does and does not do.
+// How long a holder may trust its lease, and what a renewal changes and does not change.
 #include "conformance/suite.hpp"
 #include "support/recorder.hpp"
 
@@ -253,8 +253,9 @@ TEST_P(Renewal, ExtendingLengthensAndNeverShortens) {
     EXPECT_FALSE(held.owns_lock());
 }
 
-// What makes the commonest calls fast changes nothing of what they mean: calls that visit, blocking
-// connections, hand-off inside a client, and releases that nobody waits for.
+// The optimizations of the most common calls do not change their meaning: calls on the caller's own
+// thread, blocking connections, hand-off inside a client, and releases without waiting for the
+// reply.
 
 class Hurry : public suite {
 protected:

@@ -16,7 +16,8 @@
 namespace holdfast::conformance {
 namespace {
 
-// What every store owes: names, waking, foreign holders, nothing left behind.
+// Contract of every store: names, notifications, holders of other libraries, and no data left
+// behind.
 
 class Contract : public suite {};
 HOLDFAST_ON_EACH_STORE_WITH(Contract, lock_kind::spin, lock_kind::fenced, lock_kind::token);
@@ -172,8 +173,8 @@ TEST_P(Contract, NothingIsLeftBehindByCancelledWaits) {
         support::eventually([&] { return store().listeners() == 0 && store().held() == 0; }));
 }
 
-// What several clients do to one thing between them, on every store: rates that another client
-// changes, leases that another client sets, marks of writers that look at different intervals.
+// Several clients that use the same object, on every store: rates that another client changes,
+// leases that another client sets, and writers that poll at different intervals.
 
 using support::soon;
 

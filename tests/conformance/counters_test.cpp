@@ -273,7 +273,8 @@ TEST_P(Semaphore, LetsInNoMoreThanItHas) {
     for (std::thread& each : all)
         each.join();
     EXPECT_LE(most, 3);
-    // What a look took for a caller who had been served meanwhile is given back behind its back.
+    // If a poll took permits for a caller that had been served in the meantime, the client gives
+    // them back in the background.
     EXPECT_TRUE(support::eventually([&] { return store().counter("seats") == 3; }));
 }
 
@@ -409,7 +410,7 @@ TEST_P(Latch, AClosedClientEndsItsWaiters) {
     EXPECT_EQ(code_of([&] { soon(std::move(waiting)); }), errc::closed);
 }
 
-// What `client::list()` finds of what is counted, on every store.
+// Counters in the result of `client::list()`, on every store.
 
 class CounterList : public suite {
 protected:

@@ -59,7 +59,7 @@ struct things {
     std::unique_ptr<rate_limiter> rates{};
 };
 
-/// One of the two servers, with two clients.
+/// One of the two compared servers, with two clients.
 class side_by_side {
 public:
     void add(client home) { clients_.push_back(std::make_unique<client>(std::move(home))); }

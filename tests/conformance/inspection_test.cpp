@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store tells of its locks, and waiting for a lock without taking it.
+// What each store reports about its locks, and waiting until a lock is free without taking it.
 #include "conformance/suite.hpp"
 
 #include <holdfast/fair_mutex.hpp>
@@ -33,7 +33,7 @@ protected:
         return !store().counts_listeners() ||
                support::eventually([&] { return home.inspect("L")->listeners == 1u; });
     }
-    /// What is told of a waiter that listens, or does not.
+    /// Expected entry of a waiter that is subscribed or is not subscribed.
     std::optional<bool> told_of(bool listens) {
         return store().tells_who_listens() ? std::optional{listens} : std::nullopt;
     }

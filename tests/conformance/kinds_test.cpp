@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fencing tokens grow: over clients, hand-offs and forced releases, and, dated, over a server that
-// lost its memory. What a fenced lock has as a lock is in the tests that run with each kind.
+// Fencing tokens increase over all clients, hand-offs and forced releases. Dated tokens also
+// increase after the server has lost its data. The tests that run with every kind of lock cover the
+// other properties of a fenced lock.
 #include "conformance/suite.hpp"
 #include "support/recorder.hpp"
 

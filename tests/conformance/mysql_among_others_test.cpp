@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock on Redis, MariaDB and ZooKeeper: by a majority of them, and as three that are one.
+// Locks on Redis, MariaDB and ZooKeeper together: a quorum of the three stores, and a multi_mutex
+// with one member on each.
 #include "store/mysql/sql.hpp"
 #include "support/eventually.hpp"
 #include "support/mariadb_server.hpp"
@@ -31,7 +32,7 @@ using namespace std::chrono_literals;
 using support::eventually;
 using support::soon;
 
-/// Of all tests here: to start them takes longer than a test.
+/// Servers that all tests of this file share, because starting them takes longer than a test.
 struct three_servers {
     three_servers() {
         for (const std::string& each : mysql::making(mysql::tables{"holdfast_lock"}))
@@ -119,7 +120,7 @@ protected:
         }));
         return is_taken;
     }
-    /// That server stands still while the lock is held, for longer than a lease; and comes back.
+    /// Stops one server for longer than a lease while the lock is held, and resumes it.
     template <typename Server>
     void one_is_away(Server& which) {
         program mine, others;

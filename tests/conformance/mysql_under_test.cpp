@@ -120,7 +120,7 @@ namespace {
 
 const mysql::tables named{"holdfast_lock"};
 
-/// No client of ours: neither its UUID nor its number.
+/// An owner that cannot be a holdfast client, neither by its UUID nor by its number.
 const std::string stranger_in_rows = mysql::hex("8743c9c0-0795-4907-87fd-6c719a6b4586:1");
 
 std::string interval(duration length) {

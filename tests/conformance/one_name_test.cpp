@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One name has one kind, on each store: every verb of another kind is refused, and nothing changes.
+// A name has only one kind on each store: every function of another kind is refused and changes
+// nothing.
 #include "conformance/suite.hpp"
 
 #include <boost/asio/use_future.hpp>

@@ -25,7 +25,8 @@ constexpr rate for_each_client{
 
 class Rate : public suite {
 protected:
-    /// Whether others have to wait already; looks do not show themselves otherwise.
+    /// Returns whether another caller has sent a request, so that it waits now. Polls are not
+    /// visible in any other way.
     bool somebody_asked(std::size_t before) {
         return support::eventually([&] { return store().requests() > before; });
     }

@@ -15,7 +15,7 @@ namespace {
 /// A Redisson client's own spelling of itself: version 4, thread 1.
 constexpr const char* stranger = "8743c9c0-0795-4907-87fd-6c719a6b4586:1";
 
-/// Another client of ours, for locks that no Redisson keeps.
+/// Another holdfast client, for kinds of locks that Redisson does not have.
 constexpr const char* another_owner = "8743c9c0-0795-8fd5-87fd-6c719a6b4586:1";
 
 class redis_under_test : public store_under_test {
@@ -190,7 +190,7 @@ struct with_certificate {
     support::identity own_ = authority_.issue("server");
 };
 
-/// Reached over TLS, but for the way on which answers are lost.
+/// The server is reached over TLS, except on the connections that lose replies.
 class redis_over_tls final : with_certificate, public redis_under_test {
 public:
     explicit redis_over_tls(const support::server_binary& which)
@@ -210,8 +210,8 @@ public:
     }
 };
 
-/// Reached as a user who has exactly the rights of docs/security/holdfast.acl, but for the way on
-/// which answers are lost.
+/// The client logs in as a user with exactly the rights of docs/security/holdfast.acl, except on
+/// the connections that lose replies.
 class redis_with_least_rights final : public redis_under_test {
 public:
     explicit redis_with_least_rights(const support::server_binary& which)

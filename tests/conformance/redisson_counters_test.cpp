@@ -62,8 +62,9 @@ protected:
         EXPECT_TRUE(come_to(1));
     }
 
-    /// What a look took for a caller who had been served meanwhile is given back behind its back,
-    /// so all that were there are to be had soon after the last release, not with it.
+    /// Waits until this number of permits is free. If a poll took permits for a caller that had
+    /// been served in the meantime, the client gives them back in the background. So all permits
+    /// are free soon after the last release, but not at once.
     bool come_to(std::int64_t permits) {
         return support::eventually([&] { return mine_->available_permits() == permits; });
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RedissonLockTest, played by us: README.md says which test is which.
+// Redisson's RedissonLockTest, translated to holdfast. README.md lists the corresponding tests.
 #include "conformance/suite.hpp"
 
 #include <boost/asio/use_future.hpp>
@@ -21,7 +21,7 @@ namespace {
 class RedissonLock : public suite {};
 HOLDFAST_ON_EACH_STORE_WITH(RedissonLock, lock_kind::spin, lock_kind::fenced, lock_kind::token);
 
-/// What another thread sees or does, done before this returns.
+/// Runs a function in another thread and waits for its end.
 template <typename Action>
 auto elsewhere(Action action) {
     return std::async(std::launch::async, action).get();
@@ -409,7 +409,7 @@ protected:
         return all;
     }
 
-    /// Who had the lock, in order.
+    /// Adds a thread to the list of the threads that had the lock.
     void note(int who) {
         const std::scoped_lock guard{mutex_};
         order_.push_back(who);
@@ -972,8 +972,8 @@ TEST_P(RedissonReadWriteLock, ADeadReaderBesideALivingOneDoesNotBlockForEver) {
     lock.unlock();
 }
 
-// What RedissonSpinLockTest has beside the tests of RedissonLockTest, which run with spin locks
-// too.
+// Tests of RedissonSpinLockTest that RedissonLockTest does not have. The tests of RedissonLockTest
+// run with spin locks too.
 
 class RedissonSpinLock : public suite {
 protected:

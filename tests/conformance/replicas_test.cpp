@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store owes whose replicas must confirm what it grants.
+// Contract of a store with required replicas, which must confirm every grant.
 #include "conformance/suite.hpp"
 #include "support/recorder.hpp"
 

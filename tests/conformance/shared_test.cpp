@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store owes a lock that can be shared.
+// Contract of read-write locks, on every store.
 #include "conformance/suite.hpp"
 
 #include <boost/asio/use_future.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting by event: who is woken, by what, and at what cost.
+// Waiting for notifications: which event wakes which waiter, and how many requests a wait needs.
 #include "conformance/suite.hpp"
 
 #include <boost/asio/use_future.hpp>
@@ -15,8 +15,9 @@ protected:
     bool somebody_listens() {
         return support::eventually([&] { return store().listeners() > 0; });
     }
-    /// Who listens looks once more, and sleeps then: two requests since there were `asked`, if the
-    /// store knows the scripts already.
+    /// Waits until all waiters sleep. A waiter that has subscribed polls once more and then sleeps.
+    /// So there are two requests since the count was `asked`, if the store knows the scripts
+    /// already.
     bool all_sleep_after(std::size_t asked) {
         return support::eventually(
             [&] { return store().listeners() > 0 && store().requests() >= asked + 2; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes at several servers: another program's, a JVM or a neighbour, and ours. Each test is
-// told once and plays both ways, as those of meeting.hpp.
+// Fixture with two processes at several servers: one of another library (a JVM or another program)
+// and one of holdfast. Each test is written once and runs with both assignments of the roles, as
+// the tests of meeting.hpp do.
 //
 //     class Quorum : public council { Quorum() : council{5} {} };
 //     HOLDFAST_COUNCIL(Quorum, redissons());
@@ -21,9 +22,9 @@
 
 namespace holdfast::interop {
 
-// A process at several servers, and the locks of several that it has there.
+// A process that uses several servers, and its locks that are made of several locks.
 
-/// One of the locks that are taken as one: at which of the servers, and its name.
+/// One of the locks that are taken together: the number of its server, and its name.
 struct member {
     std::size_t server;
     std::string name;

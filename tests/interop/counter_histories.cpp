@@ -27,7 +27,7 @@ struct series {
     std::vector<const deed*> all{};
     moment longest{0};
 
-    /// Those that may have happened between these moments.
+    /// The changes that may have happened between these two times.
     std::span<const deed* const> between(moment start, moment end = not_known) const {
         const auto asked = [](const deed* each) { return each->asked; };
         const auto first = std::ranges::lower_bound(all, start - longest, {}, asked);
@@ -244,7 +244,7 @@ void rate_watch::watch(const std::stop_token& over) {
 }
 
 void rate_watch::look() {
-    // One moment: a script has the server for itself.
+    // A script runs atomically, so it happens at one moment.
     constexpr const char* script =
         "return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}";
     for (auto& [name, seen] : windows_) {

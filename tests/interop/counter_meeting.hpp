@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JVM and ours at one counter: a semaphore or a latch, "L".
+// Fixture with a JVM and a holdfast process that use the same counter, "L": a semaphore or a latch.
 #pragma once
 
 #include "interop/meeting.hpp"
@@ -15,7 +15,7 @@ class counter_meeting : public meeting {
 protected:
     void SetUp() override {
         meeting::SetUp();
-        // Nobody asks but when it is told to.
+        // The waiters send requests only after notifications.
         have_clients({.poll_bound = 1h});
     }
 
@@ -34,7 +34,7 @@ protected:
         });
     }
 
-    /// What was told, in order: "redisson_sc:{L} 5".
+    /// The published messages in order, for example "redisson_sc:{L} 5".
     static std::vector<std::string> told(transcript& seen) {
         std::vector<std::string> all;
         for (const entry& each : seen.all())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's semaphores and count-down latches, and ours.
+// Redisson's semaphores and count-down latches together with those of holdfast.
 #include "interop/counter_meeting.hpp"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace holdfast::interop {
 namespace {
 
-// Redisson's semaphores and ours: state, messages, and who is woken by whom.
+// Semaphores of Redisson and of holdfast: stored state, messages, and notifications.
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -122,7 +122,7 @@ TEST_P(Semaphore, ReleasedIfItExists) {
     expect_number(0);
 }
 
-// Redisson's `addPermits` and `drainPermits` drop it; ours do not.
+// Redisson's `addPermits` and `drainPermits` remove the expiry; those of holdfast keep it.
 TEST_P(Semaphore, ItsEndStays) {
     remote_semaphore by_ours{ours().thread("alice")}, by_jvm{jvm().thread("bob")};
     const bool can_jvm = is_at_least(GetParam().redisson, 3, 29);
@@ -356,7 +356,8 @@ TEST_P(SemaphoreCrowd, NobodyDrawsWhatIsNotThereAndAllComesBack) {
     EXPECT_LE(inside.most(), capacity);
     EXPECT_GT(inside.most(), 2) << "they never met";
     EXPECT_GT(inside.visits(), 2 * rounds);
-    // What a look took for a caller who had been served meanwhile is given back behind its back.
+    // If a poll took permits for a caller that had been served in the meantime, the client gives
+    // them back in the background.
     EXPECT_TRUE(eventually([&] { return by_jvm.available_permits() == capacity; }));
     EXPECT_EQ(by_ours.drain_permits(), capacity);
     expect_number(0);
@@ -383,7 +384,8 @@ TEST_P(SemaphoreCrowd, AProcessOfOursThatIsKilledWhileItWaitsTakesNothingAlong) 
     expect_number(0);
 }
 
-// Redisson's count-down latches and ours: state, messages, and who opens for whom.
+// Count-down latches of Redisson and of holdfast: stored state, messages, and which side opens the
+// latch for the other.
 
 constexpr const char* opened = "redisson_countdownlatch__channel__{L} 0";
 constexpr const char* shut = "redisson_countdownlatch__channel__{L} 1";

@@ -70,7 +70,7 @@ std::vector<std::string> remote_crew::new_grants() {
     return names;
 }
 
-// What ended a worker is no reason not to read what all of them wrote.
+// If a worker ended with an error, the histories of all workers are still read.
 history remote_crew::stop() {
     std::optional<std::string> trouble;
     try {

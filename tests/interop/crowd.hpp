@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes full of workers at one server, and the turns that the stress tests give them.
+// Processes with many workers at one server, and the turns that the stress tests give to them.
 #pragma once
 
 #include "interop/counter_histories.hpp"
@@ -52,7 +52,7 @@ public:
 
     history stop(); ///< returns when all of them have ended: what they wrote
 
-    /// What they wrote until their process was killed, just after that moment.
+    /// Histories of the workers until their process was killed, just after this time.
     history killed(moment at) const { return written(at); }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that die holding, and holds that outlive many leases.
+// Processes that die while they hold a lock, and holds that last for many lease times.
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"
 

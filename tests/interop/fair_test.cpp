@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One queue of a JVM's waiters and ours: state, wake-up, death, force, and who gives up.
+// Waiters of a JVM and of holdfast in one queue: stored state, notifications, deaths, forced
+// releases, and waiters that give up.
 #include "interop/lock_meeting.hpp"
 #include "interop/server_state.hpp"
 

@@ -16,7 +16,7 @@ void append(std::vector<T>& to, std::vector<T> more) {
     std::ranges::move(more, std::back_inserter(to));
 }
 
-/// One worker's history, line by line.
+/// History of one worker, line by line.
 class reading {
 public:
     explicit reading(std::string worker)

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What workers wrote down, and whether it can be true of a lock. A line of a history is
-// `<ns of CLOCK_MONOTONIC> <what> <name> […]`:
+// Histories that workers write, and the checker that finds impossible histories of a lock. A line
+// of a history is `<ns of CLOCK_MONOTONIC> <what> <name> […]`:
 //
-//     asks NAME MS [N]  before it asks; if granted, sure of it for so long from here, 0: renewed;
-//                       N: of a semaphore, for so many permits
-//     holds NAME        it has been told that it holds the lock
-//     shares NAME       likewise, beside others; also when it had the lock alone until now
-//     token NAME N      the number of the hold that has just begun
-//     gives-up NAME     it has been told, or has decided, that it does not
-//     leaves NAME       before it releases
-//     left NAME         released; `lost NAME`: it was not its any more
-//     failed WHY        it ends
+//     asks NAME MS [N]  before the worker asks for the lock; if granted, the lock is certain for MS
+//                       milliseconds from here (0: it is renewed); N: number of permits of a
+//                       semaphore
+//     holds NAME        the worker was told that it holds the lock
+//     shares NAME       the worker was told that it shares the lock; also if it had the lock alone
+//                       until now
+//     token NAME N      fencing token of the hold that has just begun
+//     gives-up NAME     the worker was told, or has decided, that it does not hold the lock
+//     leaves NAME       before the worker releases the lock
+//     left NAME         after the release; `lost NAME` if the lock had been lost before
+//     failed WHY        the worker ends because of an error
 //
-// and of rate limiters and latches, each before it asks and when it has been told:
+// Lines of rate limiters and latches come before a request, and a second line after its reply:
 //
-//     draws NAME N      for so many permits; then `drew`, `gives-up`, or `overtaken`, which an old
-//                       JVM says of a draw that failed since somebody else had drawn meanwhile
-//     sets NAME N       to so many; then `set`, or `gives-up`: it is not open
-//     counts-down NAME  by one; then `counted-down`
-//     waits NAME        until it is open; then `passed`, or `gives-up`
+//     draws NAME N      draws N permits; then `drew`, `gives-up`, or `overtaken`, which an old JVM
+//                       writes if its draw failed because another client drew permits meanwhile
+//     sets NAME N       sets the latch to N; then `set`, or `gives-up` if the latch is not open
+//     counts-down NAME  counts down by one; then `counted-down`
+//     waits NAME        waits until the latch is open; then `passed` or `gives-up`
 #pragma once
 
 #include <chrono>

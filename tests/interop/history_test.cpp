@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checker that finds nothing proves nothing: here it is shown what it must find.
+// Tests the checker of histories: it must find each violation in histories that have one.
 #include "interop/counter_histories.hpp"
 #include "interop/history.hpp"
 
@@ -183,12 +183,14 @@ TEST_F(Histories, ATailNamesEachGrantOnceAndNoHalfLines) {
     EXPECT_THAT(tail.new_grants(), IsEmpty());
 }
 
-// What the checkers of latches and rate limiters must find, and what they must let pass.
+// Tests of the checkers of latches and rate limiters: which histories they must reject, and which
+// they must accept.
 
 using testing::Each;
 using testing::SizeIs;
 
-/// One latch, L. It is shut from 2 on, and each test says by whom and when it is counted down.
+/// History of a latch L, which is set to 2. Each test adds the workers that count it down, and the
+/// times.
 class Openings : public written_histories {
 protected:
     void SetUp() override { write("setter", "1 sets L 2\n2 set L\n"); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two clients at one ZooKeeper server: another program's, Curator's or kazoo's, and ours. Each test
-// is told once and plays both ways, as those of meeting.hpp.
+// Fixture with two clients at one ZooKeeper server: one of Curator or kazoo, and one of holdfast.
+// Each test is written once and runs with both assignments of the roles, as the tests of
+// meeting.hpp do.
 #pragma once
 
 #include "interop/remote.hpp"
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 using support::eventually;
 using support::soon;
 
-/// How kazoo and ours name their nodes, so that they exclude each other.
+/// How kazoo and holdfast must name their nodes, so that their locks exclude each other.
 enum class naming {
     own,     ///< each program has its own names; ours has those of Curator
     kazoos,  ///< ours has kazoo's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator's and kazoo's exclusive locks and ours, at one path of a ZooKeeper server.
+// Exclusive locks of Curator, kazoo and holdfast on the same path of a ZooKeeper server.
 #include "interop/keeper_meeting.hpp"
 
 namespace holdfast::interop {
@@ -131,7 +131,7 @@ TEST_P(CuratorsBelief, OutlivesItsNode) {
     EXPECT_TRUE(at_us.unlock());
 }
 
-// Curator's and kazoo's readers and writers and ours, at one path of a ZooKeeper server.
+// Readers and writers of Curator, kazoo and holdfast on the same path of a ZooKeeper server.
 
 class WeShare : public keeper_meeting {
 protected:
@@ -449,7 +449,8 @@ TEST_P(StrangersInKazoosForm, OursWaitsForCuratorWhichDoesNotWaitForOurs) {
     EXPECT_TRUE(at_us.unlock());
 }
 
-// Processes at a ZooKeeper server that die holding or waiting, of ours and of others.
+// Processes of holdfast and of other libraries that die while they hold or wait for a lock on
+// ZooKeeper.
 
 using testing::Contains;
 using testing::Not;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's spin, fenced and non-reentrant locks, and ours: state, waiting, death and force, and
-// what each of them has of its own.
+// Redisson's spin, fenced and non-reentrant locks together with those of holdfast: stored state,
+// waiting, deaths, forced releases, and the special features of each kind.
 #include "interop/council.hpp"
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"
@@ -29,7 +29,7 @@ protected:
     }
     bool is_spin() const { return GetParam().getter == "getSpinLock"; }
 
-    /// Whether somebody waits for it at the server.
+    /// Returns whether a client waits for the lock at the server.
     bool is_waited_for(transcript& seen, const remote_client& by) {
         return eventually([&] {
             return std::ranges::count_if(seen.all(),
@@ -309,7 +309,8 @@ protected:
 HOLDFAST_BOTH_WAYS(Force);
 
 TEST_P(Force, WakesTheWaitersOfBothSides) {
-    // Of a third client: behind a hold of their own client, our waiters need not listen.
+    // A third client holds the lock, because waiters of holdfast need no subscription while their
+    // own client holds it.
     const std::unique_ptr<remote_client> third = another(first().is_jvm());
     remote_lock held = third->thread("alice").lock("L");
     remote_lock wanted = first().thread("anne").lock("L");
@@ -353,7 +354,8 @@ TEST_P(Force, IsNoticedByTheHolderWhoLeavesTheNextOneAlone) {
     EXPECT_TRUE(forcing.unlock());
 }
 
-// What each side leaves on the server after each operation, and what each tells about the other.
+// Data that each side stores on the server after each operation, and what each side reports about
+// the other.
 
 constexpr duration default_lease = 30s;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JVM's clients and ours at one fair lock or one shared lock.
+// Fixtures with clients of a JVM and of holdfast that use the same fair lock or read-write lock.
 #pragma once
 
 #include "interop/meeting.hpp"
@@ -10,10 +10,10 @@
 
 namespace holdfast::interop {
 
-/// A JVM's clients and ours in the queue of one fair lock, "L".
+/// Clients of a JVM and of holdfast in the queue of one fair lock, "L".
 class fair_meeting : public meeting {
 protected:
-    /// Nobody asks but when it is told to.
+    /// The waiters send requests only after notifications.
     static client_settings without_polls() {
         return {.lease_time = 10min, .poll_bound = 30min, .waiter_timeout = 1h};
     }
@@ -22,7 +22,7 @@ protected:
         return whose.thread(actor).lock("L", GetParam().getter);
     }
 
-    /// Who waits, the next one first.
+    /// The waiters in the order of the queue.
     std::vector<std::string> queue() {
         std::vector<std::string> owners;
         for (const redis::reply& each :
@@ -67,10 +67,10 @@ protected:
     }
 };
 
-/// A JVM's readers and writers and ours at one lock, "L".
+/// Readers and writers of a JVM and of holdfast at one lock, "L".
 class shared_meeting : public meeting {
 protected:
-    /// Nobody asks but when it is told to.
+    /// The waiters send requests only after notifications.
     static client_settings without_polls() { return {.lease_time = 10min, .poll_bound = 1h}; }
 
     static remote_lock reader(remote_client& whose, const std::string& actor) {

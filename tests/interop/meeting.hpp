@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two clients at one server, or at several that belong together: a JVM's and ours. Each test is
-// told once and plays both ways.
+// Fixture with two clients, one of a JVM and one of holdfast, at one server or at a group of
+// servers. Each test is written once and runs with both assignments of the roles.
 //
 //     class Waking : public meeting {};
 //     HOLDFAST_BOTH_WAYS(Waking);
@@ -23,9 +23,9 @@
 
 namespace holdfast::interop {
 
-// Where a JVM and ours meet: at one server, or at several that belong together. It takes seconds to
-// make these, so the tests of this program share a cluster and a Sentinel set of each kind of
-// server, which are restored before each test.
+// Servers that a JVM and holdfast use together: one server, or a group of servers. To start a group
+// takes seconds, so the tests of this program share one cluster and one Sentinel set for each
+// server program. Both are restored before each test.
 
 enum class topology { one_server, cluster, sentinels };
 
@@ -108,7 +108,7 @@ std::vector<setting> one_way_in(topology, const std::vector<std::string>& getter
 /// In a cluster where ours tell in that way, whatever the version is.
 std::vector<setting> one_way_in_cluster(const std::string& pubsub);
 
-/// Of a version of Redisson: "3.46.0" and later.
+/// Returns whether the version of Redisson is 3.46.0 or later.
 bool is_at_least(const std::string& version, int major, int minor);
 
 /// How leased permits and draws of a rate limiter are written there, as the URL's `redisson=` says

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's MultiLock and our multi_mutex: three locks at three servers, taken as one.
+// Redisson's MultiLock and holdfast's multi_mutex: three locks on three servers, taken as one.
 #include "interop/council.hpp"
 
 #include <array>

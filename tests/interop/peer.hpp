@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that meet at a server: JVMs with Redisson, other programs, and our own. All of them
-// speak the same language (README.md).
+// The processes of the interoperability tests: JVMs with Redisson, other programs, and holdfast.
+// All of them accept the same commands (README.md).
 #pragma once
 
 #include "support/child_process.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's permit-expirable semaphores and ours: state, messages, who releases and extends whose.
+// Redisson's permit-expirable semaphores together with those of holdfast: stored state, messages,
+// and permits that one side releases or extends for the other side.
 #include "interop/counter_meeting.hpp"
 
 #include <atomic>
@@ -8,7 +9,8 @@
 
 namespace holdfast::interop {
 
-// A JVM and ours at one permit-expirable semaphore, "L"; ours write for JVMs of that age.
+// A JVM and a holdfast process with one permit-expirable semaphore, "L". holdfast writes permits in
+// the form of the JVM's version.
 
 class permits_meeting : public counter_meeting {
 protected:
@@ -16,7 +18,7 @@ protected:
 
     void SetUp() override {
         meeting::SetUp();
-        // Nobody asks but when it is told to, or when a permit ends.
+        // The waiters send requests only after notifications, or when a permit expires.
         have_clients({.lease_time = lease_of_ours, .poll_bound = 1h, .redisson_form = form()});
     }
 
@@ -231,7 +233,8 @@ TEST_P(Permits, SeveralAtOnceAreAllOrNone) {
     EXPECT_EQ(alice.available_permits(), 3);
 }
 
-// A lease of ours is all of its permits: without one of them it is lost, and the rest comes back.
+// A lease of holdfast consists of all its permits: if one permit is removed, the lease is lost, and
+// the other permits become free.
 TEST_P(Permits, OneOfSeveralOfOursThatAJvmReleasesTakesTheOthersAlong) {
     remote_permits by_ours = of_ours(), by_jvm = of_jvm();
     EXPECT_TRUE(by_jvm.try_set_permits(3));
@@ -634,7 +637,8 @@ TEST_P(PermitsCrowd, NobodyDrawsWhatIsNotThereAndAllComesBack) {
     EXPECT_LE(most_, seats);
     EXPECT_GT(most_, 1) << "they never met";
     EXPECT_GT(visits_, rounds);
-    // What a look took for a caller who had been served meanwhile is given back behind its back.
+    // If a poll took permits for a caller that had been served in the meantime, the client gives
+    // them back in the background.
     EXPECT_TRUE(eventually([&] { return of_jvm("keeper").available_permits() == seats; }));
     EXPECT_EQ(of_ours("keeper").available_permits(), seats);
     // What passed within our process may have passed under the number of the one before it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's rate limiters and ours: what each leaves for the other to read.
+// Rate limiters of Redisson and holdfast: each side can read the data that the other side stores.
 #include "interop/counter_histories.hpp"
 #include "interop/counter_meeting.hpp"
 
@@ -10,7 +10,8 @@
 
 namespace holdfast::interop {
 
-// A JVM and ours at one rate limiter, "L"; ours write draws as JVMs of that age do.
+// A JVM and a holdfast process with one rate limiter, "L". holdfast writes draws in the form of the
+// JVM's version.
 
 class rate_meeting : public counter_meeting {
 protected:
@@ -218,7 +219,7 @@ TEST_P(Rate, OfAnyNameIsTheSame) {
     }
 }
 
-/// What the setting is for: JVMs read no form but their own.
+/// Why the setting `redisson` is needed: JVMs can read only their own form.
 class RateOfAnotherForm : public rate_meeting {
 protected:
     void SetUp() override {

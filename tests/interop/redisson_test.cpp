@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redisson's own RedissonLockTest, with its roles split between a JVM and us: README.md says which
-// test is which.
+// Redisson's own RedissonLockTest, with its roles divided between a JVM and holdfast. README.md
+// lists the corresponding tests.
 #include "interop/crowd.hpp"
 #include "interop/meeting.hpp"
 #include "interop/server_state.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients, threads, locks and counters in another process of either side. The commands are in
-// README.md.
+// Clients, threads, locks and counters in another process, which is a JVM or a holdfast process.
+// README.md lists the commands.
 #pragma once
 
 #include "interop/peer.hpp"

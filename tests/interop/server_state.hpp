@@ -13,7 +13,7 @@
 
 namespace holdfast::interop {
 
-// What a server holds, as any client could see it.
+// State of a key on a server, as any client can read it.
 
 struct key_state {
     std::string type;
@@ -35,11 +35,12 @@ std::chrono::microseconds time_of(support::redis_server&);
 /// Where the releases of a plain lock are told.
 std::string channel_of(const std::string& name);
 
-// What a server was asked, by whom and when, in its own order and by its own clock.
+// List of the commands that a server received: who sent each command, and when, by the server's own
+// order and clock.
 
 using microseconds = std::chrono::microseconds;
 
-/// One command. What a script did itself comes directly behind the script.
+/// One command. The commands of a script come directly after the script.
 struct entry {
     microseconds at; ///< since 1970, on the server
     bool in_script;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks of a JVM and ours in a cluster and in a Sentinel set: what each sees of the other's holds,
-// and whom each side's releases wake, in each way of telling.
+// Locks of a JVM and of holdfast in a cluster and behind Sentinels: each side sees the holds of the
+// other, and the releases of each side wake the other, in each form of publishing.
 #include "interop/counter_meeting.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ protected:
 
     void SetUp() override {
         meeting::SetUp();
-        // Nobody asks but when it is told to.
+        // The waiters send requests only after notifications.
         have_clients({.lease_time = 10min,
                       .poll_bound = 30min,
                       .waiter_timeout = 1h,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers and writers of both sides at one lock: state, and who is let in beside whom.
+// Readers and writers of a JVM and of holdfast at one lock: stored state, and which of them may
+// hold the lock together.
 #include "interop/lock_meeting.hpp"
 
 namespace holdfast::interop {
@@ -181,7 +182,7 @@ TEST_P(Shared, AWriterOfOursThatWaitsKeepsOurNewReadersAwayAndNoJvms) {
 }
 
 TEST_P(Shared, AWriterThatGoesOnReadingLetsReadersInAndNoWriter) {
-    // A JVM tells nobody that it writes no more: ours find out.
+    // A JVM publishes no message when a writer leaves. Waiters of holdfast find out by polling.
     have_clients({.lease_time = 10min, .poll_bound = first().is_jvm() ? duration{300} : 1h});
     remote_lock writes = writer(first(), "alice"), reads = reader(first(), "alice");
     remote_lock across = reader(second(), "bob");
@@ -238,7 +239,8 @@ TEST_P(Shared, EachSideIsEnteredAgainAndLeftAsOften) {
 }
 
 TEST_P(Shared, ForceEndsTheHoldsOfItsOwnSideAlone) {
-    // Of a third client: behind a hold of their own client, our waiters need not listen.
+    // A third client holds the lock, because waiters of holdfast need no subscription while their
+    // own client holds it.
     const std::unique_ptr<remote_client> third = another(first().is_jvm());
     remote_lock writes = writer(first(), "alice"), reads = reader(*third, "anne");
     const auto force = [this](bool alone) {
@@ -272,7 +274,7 @@ protected:
         have_clients({.lease_time = shared_lease, .poll_bound = 1h});
     }
 
-    /// Whether both clients' holds are there all that time, by the server's clock.
+    /// Returns whether the holds of both clients last for the whole time, by the server's clock.
     bool both_stay(duration length) {
         const auto end = time_of(server()) + length;
         bool gone = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast inspect` and `holdfast unlock --force` at locks that JVMs hold and wait for: what is
-// told of them is true, and who is woken is whose turn it is.
+// `holdfast inspect` and `holdfast unlock --force` with locks that JVMs hold and wait for: the
+// output is correct, and a forced release wakes the waiter whose turn it is.
 #include "cli/program.hpp"
 #include "interop/lock_meeting.hpp"
 

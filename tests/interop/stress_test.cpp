@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stress tests: processes of all sides at one server, at a cluster, and at a ZooKeeper server.
+// Stress tests with processes of all libraries, on one server, on a cluster, and on a ZooKeeper
+// server.
 #include "interop/counter_histories.hpp"
 #include "interop/crowd.hpp"
 #include "interop/keeper_meeting.hpp"
@@ -170,7 +171,7 @@ protected:
             server().command({"DEL", name + met_at});
     }
 
-    /// Whoever was killed in the queue of a fair lock is taken out by the next one who comes.
+    /// The next arriving waiter removes killed waiters from the queue of a fair lock.
     void come_once_more() {
         const std::unique_ptr<peer> process = start_ours();
         remote_client last{*process, false, server().url(), stress_settings({})};
@@ -202,7 +203,7 @@ protected:
     }
 
     void expect_nothing_left() {
-        // Who was killed holding is forgotten after a lease.
+        // The hold of a killed worker ends after one lease.
         EXPECT_TRUE(support::eventually([this] { return locks_left().empty(); }))
             << testing::PrintToString(locks_left().begin()->first);
         EXPECT_TRUE(support::eventually([this] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each side's waiters are woken by the other's releases: told by what the server was asked, when.
+// Releases of a JVM wake waiters of holdfast, and the other way round. The tests check this by the
+// requests that the server received, and by their times.
 #include "interop/crowd.hpp"
 #include "interop/meeting.hpp"
 #include "interop/peer.hpp"
@@ -41,7 +42,7 @@ protected:
         EXPECT_TRUE(other.unlock());
     }
 
-    /// One release by the first side, and what the second side's waiter did.
+    /// A release by the first side, and the reaction of the waiter of the second side.
     wake_up wake_up_in_round(int round) {
         const std::string name = "L" + std::to_string(round);
         remote_lock held = first().thread("alice").lock(name);
@@ -99,7 +100,8 @@ TEST_P(Waking, ACrowdOfBothSidesIsServedWithoutPolling) {
     constexpr int each_side = 4;
     make_scripts_known(first());
     make_scripts_known(second());
-    // Of a third client: behind a hold of their own client, our waiters need not listen.
+    // A third client holds the lock, because waiters of holdfast need no subscription while their
+    // own client holds it.
     const std::unique_ptr<remote_client> third = another(first().is_jvm());
     remote_lock held = third->thread("holder").lock("L");
     held.lock();
@@ -114,7 +116,7 @@ TEST_P(Waking, ACrowdOfBothSidesIsServedWithoutPolling) {
     ASSERT_TRUE(eventually([&] { return waiters("L") == 2; }));
     EXPECT_TRUE(held.unlock());
 
-    // Whoever is served lets the next one in.
+    // Each holder releases the lock to the next waiter.
     std::vector<bool> served(crowd.size());
     for (std::size_t count = 0; count < crowd.size(); ++count)
         ASSERT_TRUE(eventually([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backup that locks the tables against writes: the error is `try_again`, and never "busy".
+// A backup locks the tables against writes: calls get the error `try_again`, and never the result
+// "busy".
 #include "mysql/store_fixture.hpp"
 #include "support/recorder.hpp"
 

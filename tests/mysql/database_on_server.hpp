@@ -40,7 +40,7 @@ private:
 /// A database with a real clock, run on the test's own thread.
 class driven_database : protected support::driven_loop {
 public:
-    /// What came of one call. It goes on while the test runs the loop.
+    /// Result of one call, which runs while the test runs the loop.
     struct asking {
         explicit asking(std::vector<std::string> all)
             : what{std::move(all)} {}
@@ -51,7 +51,8 @@ public:
         error_code code{};
         std::string text{};
 
-        /// Of the first row of the last statement's answer; "NULL" and "nothing" in words.
+        /// Returns the first value of the last statement's reply. The value NULL is "NULL", and a
+        /// reply without rows is "nothing".
         std::string value() const {
             if (got.of.empty() || got.of.back().rows.empty())
                 return "nothing";
@@ -165,7 +166,7 @@ protected:
         how_.servers = {{host, server().port()}};
     }
 
-    /// So many connections of ours the server has.
+    /// Returns how many connections of this client the server has.
     std::string connections() {
         return server().value("SELECT COUNT(*) FROM information_schema.processlist WHERE user='" +
                               std::string{support::mariadb_server::user} + "'");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that goes away, falls silent, or takes no writes.
+// A server that stops, does not reply, or accepts no writes.
 #include "database_on_server.hpp"
 #include "tcp_way.hpp"
 
@@ -212,7 +212,7 @@ TEST_F(SysdateIsNow, IsRefused) {
     EXPECT_THAT(call->text, HasSubstr("sysdate_is_now"));
 }
 
-// What a server or a way says that none should.
+// Invalid replies of a server or of a proxy.
 
 using namespace std::string_literals;
 
@@ -367,7 +367,7 @@ TEST_F(DatabaseFailover, WhereNoneTakesWritesTheTextTellsOfEach) {
     EXPECT_TRUE(run_until([&] { return is_at(other()); }));
 }
 
-/// It would grant, and its primary would not know of that.
+/// A replica would grant the lock without the knowledge of its primary.
 TEST_F(DatabaseFailover, AReplicaIsNotAsked) {
     other().shut_down();
     server().restart({"--log-bin", "--server-id=1"});

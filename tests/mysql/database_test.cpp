@@ -285,7 +285,7 @@ TEST_F(DatabasePinned, ThereIsNoneWhereTheServerDoesNotKnowThem) {
     EXPECT_EQ(connection_to_wait_on(), nullptr);
 }
 
-// What was not carried out, and is asked once more.
+// Requests that were not executed and are sent once more.
 
 class DatabaseRepeats : public database_with_rows {};
 

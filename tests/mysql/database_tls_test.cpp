@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS, and who is let in.
+// TLS, and which users the server accepts.
 #include "database_on_server.hpp"
 #include "mysql/libmariadb.hpp"
 #include "support/tls.hpp"
@@ -201,7 +201,7 @@ TEST_F(DatabaseOverTls, AClientWithoutItsCertificateIsNotLetIn) {
 
 class DatabaseWithOthersName : public DatabaseOverTls {
 protected:
-    /// What the server shows from now on.
+    /// Sets the certificate that the server uses from now on.
     void shows(const authority::wanted& what) {
         identity_ = server().certificates().issue("other", what);
         server().restart({"--ssl-ca=" + server().certificates().file(),

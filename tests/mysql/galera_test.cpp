@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two servers that both take writes: a lock is granted once all the same.
+// Two servers of a Galera cluster, which both accept writes, still grant a lock only once.
 #include "mysql/store_fixture.hpp"
 #include "support/galera_nodes.hpp"
 #include "support/on_each_server.hpp"

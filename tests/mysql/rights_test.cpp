@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Database users who lack a right: the error names the right, and nothing is left behind.
+// Database users who lack a privilege: the error names the privilege, and the refused call leaves
+// no data behind.
 #include "mysql/store_fixture.hpp"
 #include "support/recorder.hpp"
 

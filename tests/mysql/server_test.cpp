@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the other tests take for granted of the servers that they start.
+// Checks that the database servers of the tests have the properties that other tests rely on.
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"
 

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 inline const tables in_schema{"holdfast_lock"};
 inline const std::string never_late = "9223372036854775807";
 
-/// One server for all tests of the process: to start one takes longer than most of them.
+/// One server for all tests of the process, because starting a server takes longer than most tests.
 inline support::mariadb_server& mariadb_of_process() {
     static support::mariadb_server server;
     static const bool made = [] {
@@ -151,7 +151,8 @@ private:
     std::optional<session> operate_;
 };
 
-// Who believed to hold a lock, and when: judged together afterwards.
+// List of the times in which each client believed that it held the lock. The list is checked at the
+// end.
 
 /// A hold as its owner believed it.
 struct claim {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store on MySQL's own server: what rests on how it carries out statements. The rest is tried
-// on MariaDB alone.
+// The store on a server of MySQL: behaviour that depends on how the server executes statements. All
+// other tests of the store use MariaDB only.
 #include "database_on_server.hpp"
 #include "mysql/store_fixture.hpp"
 #include "support/galera_nodes.hpp"

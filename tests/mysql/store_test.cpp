@@ -191,7 +191,7 @@ TEST_F(MysqlStore, SaysWhoHoldsIt) {
     lock.unlock();
 }
 
-// What one attempt is worth, on a real server: late ones, repeated ones, whose clock it is.
+// Single attempts on a real server: late attempts, repeated attempts, and the clock that counts.
 
 using remote::verdict;
 

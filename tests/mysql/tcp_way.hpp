@@ -21,17 +21,17 @@ public:
 
     std::uint16_t port() const;
 
-    /// Of each connection that is made from now on, so many bytes of the client's arrive, and
-    /// nothing after them; the server's do.
+    /// On each new connection, only this number of bytes from the client arrive. All bytes from the
+    /// server arrive.
     void lose_after(std::size_t client_bytes);
-    /// Whoever connects from now on meets no server, but hears this.
+    /// New connections get these bytes instead of a server's.
     void greet_with(std::string bytes);
     /// What the clients say from now on does not arrive; they hear this instead, once.
     void answer_with(std::string bytes);
     /// From now on each byte of the server's comes by itself, up to so many; then the way ends.
     void split(std::size_t most);
 
-    /// What is there ends at once, without a word (RST).
+    /// Resets all connections at once (RST).
     void reset_all();
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that turns read-only after it has let an attempt in, and before that is committed:
-// nothing was granted, and the client is told why.
+// A server becomes read-only after an attempt has begun and before its commit: nothing is granted,
+// and the client gets the reason.
 #include "mysql/store_fixture.hpp"
 #include "support/cut_lock.hpp"
 #include "support/on_each_server.hpp"
@@ -267,7 +267,7 @@ TEST_F(MysqlFullTable, AHoldEndsWithItsTermIfThereIsNoRoomUntilThen) {
     const lease held = lease_of(lock);
     fill();
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::term_ended);
     relieve();
@@ -374,7 +374,7 @@ TEST_F(MysqlFullDisk, GrantsNothingAndSaysSo) {
     EXPECT_THAT(told.text, HasSubstr("error 1114: The table 'holdfast_lock' is full"));
 }
 
-// What an operator does to the tables, and to how statements are understood.
+// Changes by an operator to the tables and to the meaning of statements.
 
 class MysqlTables : public on_store {
 protected:
@@ -384,7 +384,7 @@ protected:
     }
 };
 
-/// As an operator who begins anew: what is held is not known any more.
+/// An operator creates the tables anew, so the holds are gone.
 TEST_F(MysqlTables, WhatIsHeldInOnesThatWereMadeAnewIsLost) {
     options how = reaching(server());
     how.table = "made_anew";
@@ -399,7 +399,7 @@ TEST_F(MysqlTables, WhatIsHeldInOnesThatWereMadeAnewIsLost) {
     EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token());
 }
 
-/// By an operator's mistake: tables are there again when somebody notices.
+/// An operator drops the tables by mistake. They are created again when somebody notices.
 TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
     options how = reaching(server());
     how.table = "dropped";
@@ -421,7 +421,7 @@ TEST_F(MysqlTables, ThatAreDroppedAreToldToWhoHoldsAndWhoWaits) {
     EXPECT_FALSE(held.owns_lock());
     ASSERT_GT(told->count(event_kind::renewal_failed), 0U);
     EXPECT_THAT(told->last(event_kind::renewal_failed)->text, HasSubstr("dropped' doesn't exist"));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     EXPECT_TRUE(eventually([&] { return told->count(event_kind::lost) == 1; }));
     (void)other.set_up();
     EXPECT_GT(lease_of(same).fencing_token(), held.fencing_token());

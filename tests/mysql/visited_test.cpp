@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls by threads that visit the client, and so wait for their answers themselves.
+// Calls that the calling thread executes itself inside the client's monitor, so that it waits for
+// the replies itself.
 #include "database_on_server.hpp"
 #include "runtime/monitor.hpp"
 

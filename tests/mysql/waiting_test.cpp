@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in MariaDB: the queue of a fair lock, and the bell that wakes waiters.
+// Waiting in MariaDB: the queue of a fair lock, and the user lock that wakes waiters.
 #include "mysql/store_fixture.hpp"
 #include "store/mysql/lock_statements.hpp"
 
@@ -240,7 +240,7 @@ TEST_F(MysqlWaking, WhoGivesUpLeavesTheBell) {
     ours.unlock();
 }
 
-// Connections that are killed all the time: whoever holds a lock holds it alone, and tokens grow.
+// Connections are killed all the time. A lock still has only one holder, and tokens grow.
 
 class Storm : public on_store {
 protected:
@@ -257,7 +257,7 @@ protected:
             over, [&] { return lock.async_try_lock_for(200ms, boost::asio::use_future); });
     }
 
-    /// By the operator's session, which is not among those that are killed.
+    /// Returns the token of the lock. Uses the operator's session, which is never killed.
     std::string token() {
         return server().value("SELECT token FROM " + in_schema.locks +
                               " WHERE name=" + hex(name_.text));
@@ -387,7 +387,8 @@ TEST_F(Bell, AReleaseTellsWhetherOthersWait) {
     EXPECT_EQ(waits.get(), "1");
 }
 
-// User locks of strangers that stand in each other's way with ours: the bell is only a hint.
+// User locks of other programs with the names of holdfast's user locks. The notification by a user
+// lock is only a hint, so locks must still work.
 
 class MysqlBellDeadlock : public on_bell {
 protected:

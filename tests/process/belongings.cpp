@@ -6,7 +6,7 @@ namespace {
 
 constexpr lease_time a_minute{1min};
 
-/// What a call throws, as its code.
+/// Returns the error code that a call throws.
 template <typename Call>
 std::function<error_code()> code_of(Call call) {
     return [call] { return thrown_by(call).code; };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has when it forks: each kind of object, holding in each way.
+// All objects that a process can have when it forks: each kind of lock and counter, held in each
+// way.
 #pragma once
 
 #include "process/with_server.hpp"

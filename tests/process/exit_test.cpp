@@ -47,7 +47,7 @@ things& kept(const std::string& where, const std::string& url) {
     return *new things{url}; // leaked
 }
 
-/// Whether that thread of ours waits for something.
+/// Returns whether a thread of this process is asleep.
 bool sleeps(pid_t thread) {
     std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/stat"};
     std::string all;
@@ -371,7 +371,7 @@ protected:
         how.observer = subscriber;
         return how;
     }
-    /// What a thread does before it ends.
+    /// Runs the function in a thread, which ends after it.
     template <typename Work>
     static void in_a_thread(Work work) {
         std::thread{work}.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level C of docs/guarantees.md: a holder that stood still for longer than its lease writes late,
-// and what it writes to refuses it, by its token.
+// Level C of docs/guarantees.md: a holder was stopped for longer than its lease and writes too
+// late. The resource refuses the write because of its fencing token.
 #include "process/with_server.hpp"
 
 #include <holdfast/fenced_mutex.hpp>

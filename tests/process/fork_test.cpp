@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a child of fork() whatever the parent made is dead: it says so, and touches nothing.
+// In the child of a fork(), all objects of the parent are unusable: their functions report an
+// error, and send nothing to the server.
 #include "process/belongings.hpp"
 #include "process/with_server.hpp"
 #include "support/counter_verbs.hpp"
@@ -31,7 +32,7 @@ protected:
         for (const auto& [name, verb] : verbs)
             found.expect(verb(), errc::forked, name);
     }
-    /// What the child changed at the server, if anything.
+    /// Checks that the child has changed nothing at the server.
     void expect_unharmed(belongings& my, const std::set<std::string>& connections_before) {
         EXPECT_THAT(not_renewed({"stock", "shelf", "prices", "line"}), testing::IsEmpty());
         EXPECT_TRUE(my.held.owns_lock());
@@ -55,7 +56,7 @@ protected:
         how.lease_time = 9s;
         return how;
     }
-    /// Those of the holds that are not renewed any more. All are watched at the same time.
+    /// Returns the holds that are not renewed any more. Watches all holds at the same time.
     std::set<std::string> not_renewed(std::set<std::string> names) {
         std::map<std::string, std::int64_t> left;
         (void)eventually([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that end or stand still without a word. Whoever waits gets the lock when the lease of
-// the dead is over, and not before.
+// Processes that die or are stopped without notice. A waiter gets the lock when the lease of the
+// dead holder has ended, and not earlier.
 #include "process/with_server.hpp"
 
 #include <boost/asio/use_future.hpp>

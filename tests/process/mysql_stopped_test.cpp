@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that stand still while they hold a lock in MariaDB, or wait for one: for longer than
-// the lease, and for a shorter time. kill_test.cpp has this for Redis.
+// Processes that are stopped while they hold a lock in MariaDB or wait for one, for longer than the
+// lease and for a shorter time. kill_test.cpp has the same tests for Redis.
 #include "process/with_server.hpp"
 #include "support/mariadb_server.hpp"
 #include "support/on_each_server.hpp"

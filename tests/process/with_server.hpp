@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of tests that meet at one real server.
+// Fixture with several test processes that use one real server.
 #pragma once
 
 #include "support/eventually.hpp"
@@ -27,7 +27,7 @@ namespace holdfast::process {
 // Processes of a test's own: this very program, started anew with one story to play, or a fork of
 // the running test. Every wait for one has a limit (support::far_too_long).
 
-/// What a process does instead of running tests; its answer is the exit status.
+/// Function that a process runs instead of the tests. Its result is the exit status.
 using story = int (*)(const std::vector<std::string>& arguments);
 
 /// Makes a story known: `const named_story holds{"holds", [](const auto& arguments) {…}};`
@@ -52,7 +52,7 @@ public:
     child(const child&) = delete;
     ~child();
 
-    /// What it prints next. Throws `std::runtime_error` if nothing comes.
+    /// Returns the next line of output. Throws `std::runtime_error` if there is none.
     std::string next_line();
     bool has_said(); ///< whether there is something that next_line() would bring at once
     void say(const std::string& line); ///< on its standard input
@@ -65,7 +65,7 @@ private:
     std::string heard_;
 };
 
-/// What a forked process finds wrong.
+/// Errors that a forked process has found.
 class findings {
 public:
     void expect(bool holds, std::string_view what) {
@@ -98,7 +98,7 @@ inline options quick(const std::string& url) {
     return {.url = url, .close_timeout = 0ms, .poll_bound = 25ms};
 }
 
-/// What a story tells the test.
+/// Sends a line to the test.
 inline void say(const char* words) {
     std::cout << words << std::endl;
 }
@@ -126,7 +126,7 @@ protected:
         victim.signal(SIGKILL);
         EXPECT_EQ(victim.wait(), 128 + SIGKILL);
     }
-    /// One that waits for a line on its standard input.
+    /// Ends a process that waits for a line on its standard input.
     static void end(child& other) {
         other.say("enough");
         EXPECT_EQ(other.wait(), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/security: it is enough, it is not too much, and each right that is taken away is named by
-// whoever misses it.
+// Tests the rights in docs/security: they are sufficient, none is superfluous, and if one is
+// missing, the error names it.
 #include "server_in_trouble.hpp"
 #include "store_fixture.hpp"
 #include "support/eventually.hpp"
@@ -145,7 +145,7 @@ protected:
         return said == "\n" ? "" : said;
     }
 
-    /// What is told of a lock that is held, as an operator may see it.
+    /// Returns the inspection of a held lock, as an operator sees it.
     std::optional<lock_state> seen_by_operator(const std::string& name) {
         client holder = connect(), looker = connect();
         mutex lock{holder, name};
@@ -543,7 +543,7 @@ TEST_P(LeastPrivilege, IsNotTooMuch) {
 
 class LeastPrivilegeWithReplicas : public support::on_each_kind_of_server {
 protected:
-    /// What a lock says that one replica must have confirmed.
+    /// Returns the error text of taking a lock that one replica must confirm.
     static std::string said_by_lock(support::redis_replicas& all,
                                     const std::vector<std::string>& rules) {
         const auto granted = all.primary().command(support::acl_setuser("app", "its", rules)).text;
@@ -574,7 +574,7 @@ TEST_P(LeastPrivilegeWithReplicas, IsEnoughAndWaitIsNamed) {
     EXPECT_THAT(said_by_lock(all, rules), AllOf(HasSubstr("granted: "), HasSubstr("+wait")));
 }
 
-// What a server denies and locks can do without: the observer hears of it once.
+// Rights that a server denies and that locks do not strictly need: the observer is notified once.
 
 class StoreDenied : public on_scripted_node {
 protected:
@@ -628,8 +628,8 @@ TEST_F(StoreDenied, PublishOfWhatAPlaceGivesBackIsToldToo) {
     EXPECT_EQ(told_.count(event_kind::impaired), 1u);
 }
 
-// What becomes of a lock's verbs while a real server answers and does not serve: typed, worded, and
-// waited out where waiting helps (docs/errors.md).
+// Functions of a lock while a real server replies but does not serve requests: the error code, the
+// text, and waiting if it helps (docs/errors.md).
 
 class Refusals
     : public ::testing::TestWithParam<std::tuple<support::server_binary, holdfast::trouble>> {

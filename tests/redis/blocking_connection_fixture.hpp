@@ -18,7 +18,7 @@
 
 namespace holdfast::redis {
 
-/// One blocking connection, whose server is the other end of a pair of sockets.
+/// A blocking connection whose server is the other end of a socket pair.
 class on_lane : public on_fake_server {
 protected:
     on_lane() {

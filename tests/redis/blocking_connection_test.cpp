@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A blocking connection: the calling thread itself writes and reads.
+// A blocking connection, on which the calling thread itself writes and reads.
 #include "blocking_connection_fixture.hpp"
 #include "node_fixture.hpp"
 #include "redis/client/blocking_connections.hpp"

@@ -148,7 +148,7 @@ protected:
             for (const fake_server::words& request : (*one)->asked)
                 if (request[0] == word)
                     return **one;
-        throw std::logic_error{"nobody asked for " + word};
+        throw std::logic_error{"to no request" + word};
     }
 
     const std::string low_ = "low1", high_ = "high"; // in the first half and in the second

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that know less than the others, are slow, or belong to another cluster by now.
+// Nodes of a cluster that have an older map than the others, are slow, or meanwhile belong to
+// another cluster.
 #include "channels_fixture.hpp"
 
 #include <set>

@@ -216,7 +216,7 @@ TEST_F(ClusterCalls, ThatWereWrittenToAServerWithoutSlotsAreNotWaitedFor) {
     pass(1100ms);
     ASSERT_TRUE(written->done);
     EXPECT_EQ(written->code, errc::outcome_unknown);
-    EXPECT_THAT(written->text, HasSubstr("has no part of the cluster any more"));
+    EXPECT_THAT(written->text, HasSubstr("is not part of the cluster any more"));
     EXPECT_EQ(told_.last(event_kind::moved)->name, text_of(2));
 }
 
@@ -228,7 +228,8 @@ TEST_F(ClusterCalls, EndWhenTheClientIsClosed) {
     EXPECT_EQ(one->code, errc::closed);
 }
 
-// Who listens does so at the server that has the slot of its channel, wherever that goes.
+// A subscriber is connected to the server that owns the slot of its channel, also after the slot
+// has moved.
 
 class ClusterEars : public on_fake_cluster {
 protected:
@@ -437,7 +438,7 @@ TEST_F(ClusterMap, ThatNobodyTellsEndsACallInItsTime) {
     pass(3s);
     ASSERT_TRUE(one->done);
     EXPECT_EQ(one->code, errc::unreachable);
-    EXPECT_THAT(one->text, HasSubstr("tells who has which slots"));
+    EXPECT_THAT(one->text, HasSubstr("returned the map of slots"));
     EXPECT_GE(questions(), 12u) << "100 to 250 ms apart";
     EXPECT_LE(questions(), 31u);
 }

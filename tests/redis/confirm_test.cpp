@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replicas confirm what a connection has written: one WAIT for each batch, over a connection where
-// nothing else is asked.
+// Replicas confirm the writes of a connection: the client sends one WAIT for each batch of
+// requests, and nothing else until the reply.
 #include "blocking_connection_fixture.hpp"
 #include "node_fixture.hpp"
 #include "runtime/clock.hpp"
@@ -39,7 +39,7 @@ protected:
         return {.replicas = replicas, .replicas_within = within};
     }
 
-    /// The replicas are slow: WAIT is answered when the test says so.
+    /// Makes the replicas slow: the reply to WAIT comes when the test sends it.
     void be_slow() { server_.says.erase("WAIT"); }
 
     /// The connection made as the so-manyth answers what it has not answered yet.
@@ -224,7 +224,7 @@ TEST_F(Confirmed, TheEndOfTheClientEndsWhoWaitsForIt) {
     EXPECT_EQ(ask("k", by(1))->code, errc::closed);
 }
 
-// What is said of the connection, and of the server.
+// Events about the connection and the server.
 
 TEST_F(Confirmed, ADeniedWaitIsToldWithTheAnswer) {
     server_.says["WAIT"] = "-NOPERM this user has no permissions to run the 'wait' command\r\n";

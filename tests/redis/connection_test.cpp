@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP: how a socket is made, and how a server is found.
+// TCP connections: how the client creates a socket, and how it looks up a server.
 #include "named_pair.hpp"
 #include "net/byte_stream.hpp"
 #include "node_fixture.hpp"
@@ -157,7 +157,7 @@ TEST_F(ConnectionSocket, EndsTheLookUpWhenItIsCut) {
 }
 
 TEST_F(ConnectionSocket, LeavesAPeerThatDoesNotAnswerInTime) {
-    // A full backlog drops whoever comes next.
+    // If the backlog is full, the system drops new connections.
     tcp::acceptor full{io_};
     full.open(tcp::v4());
     full.bind({asio::ip::address_v4::loopback(), 0});
@@ -191,7 +191,7 @@ constexpr const char* show_deadline = R"(
     local now = redis.call('TIME')
     return tonumber(ARGV[1]) - (now[1] * 1000000 + now[2]))";
 
-/// What may be carried out in time only.
+/// Script that is executed only before its deadline.
 constexpr const char* take_in_time = R"(
     local now = redis.call('TIME')
     local late = tonumber(ARGV[1]) <= now[1] * 1000000 + now[2]
@@ -230,7 +230,8 @@ protected:
         options.replicas_within = 10ms;
         return call({"", digest, text}, {}, {redis::server_deadline{deadline}}, options);
     }
-    /// What is left of a minute when it arrives.
+    /// Sends a request with a deadline of one minute. Returns the rest of this time when the
+    /// request arrives.
     std::chrono::microseconds left_of_a_minute(bool confirmed) {
         const outcome got = ask(show_deadline, clock_.now() + 1min, confirmed);
         EXPECT_FALSE(got.code) << got.text;
@@ -250,7 +251,7 @@ protected:
         at.pause();
         const time_point deadline = clock_.now() + how_.command_timeout;
         EXPECT_EQ(ask(take_in_time, deadline, confirmed).code, errc::outcome_unknown);
-        // It may be given up earlier, when a new connection gets no answer either.
+        // The client may give up earlier if a new connection gets no reply either.
         EXPECT_TRUE(support::eventually([&] { return clock_.now() >= deadline; }));
         at.resume();
         EXPECT_TRUE(support::eventually([&] { return number(at, "late") == 1; }));
@@ -281,7 +282,8 @@ TEST_P(ClockOfConnection, NorWhereTheNextOneIsAhead) {
     expect_nothing_late(pair_->next(), true);
 }
 
-// One key tells who a client is: written beside its locks, renewed by what it does, gone with it.
+// The key that describes a client. The client writes it when it takes locks, renews it with its
+// requests, and deletes it at its end.
 
 using support::eventually;
 using ::testing::HasSubstr;
@@ -457,7 +459,7 @@ TEST_P(ClientKey, IsWrittenAnewByRenewalsAlone) {
     home.close();
 }
 
-/// What a lock and unlock, and a wait of 200 ms, have sent to the server.
+/// Numbers of requests that the server received for a lock and an unlock, and for a wait of 200 ms.
 struct sent_requests {
     std::int64_t of_pair, of_wait;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that is demoted while a lock is held, waited for and released, or left by its name; it
-// is reached by a plain address, without Sentinels.
+// A server without Sentinels becomes a replica, or its host name leads to another server, while a
+// lock is held, waited for or released.
 #include "named_pair.hpp"
 #include "node_fixture.hpp"
 #include "support/on_each_server.hpp"
@@ -57,7 +57,7 @@ protected:
         const std::string channel = "redisson_lock__channel:{" + name + "}";
         return at.command({"PUBSUB", "NUMSUB", channel}).items.at(1).integer;
     }
-    /// What the library has there, the oldest first.
+    /// Returns the connections of the library at this server, the oldest first.
     static std::vector<std::string> clients(redis_server& at) {
         std::vector<std::string> ids;
         std::istringstream all{at.command({"CLIENT", "LIST"}).text};
@@ -197,7 +197,7 @@ TEST_P(DemotedServer, ThatStaysOneEndsTheHoldWithItsTermAndGrantsNothing) {
     pair_->promote(next());
     pair_->follow(old(), next());
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost)->cause, event_cause::term_ended);
     const auto why = thrown_by([&] { another.lock(); });
@@ -227,8 +227,8 @@ TEST_P(DemotedServer, ToWhichAReleaseComesIsAskedAgainWhenItIsThePrimary) {
     EXPECT_FALSE(granted.lost().stop_requested());
 }
 
-// A server that is the primary no more, and one that answers what no script of ours does: whoever
-// stays on such a connection is refused, or misled, for ever.
+// A server that is not the primary any more, and a server whose replies are invalid. A client that
+// stays on such a connection would get errors or wrong replies for ever.
 
 using ::testing::AllOf;
 
@@ -335,7 +335,7 @@ TEST_F(NodeDistrusted, EndsTheConnectionOfThatAnswerAndWhatIsOpenThereIsUnknown)
     settle();
     EXPECT_EQ(open->code, errc::outcome_unknown);
     EXPECT_FALSE(server_.last().open);
-    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("does not give"));
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("never gives"));
     server_.says["EVALSHA"] = ":1\r\n";
     const auto next = ask();
     pass(1s);

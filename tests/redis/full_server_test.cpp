@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that has no memory left (maxmemory, noeviction): whatever is held can be kept, extended
-// and given back, of whatever kind.
+// A server without free memory (maxmemory, noeviction): every kind of hold can still be kept,
+// extended and released.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
@@ -70,7 +70,7 @@ protected:
     std::int64_t ask(const std::vector<std::string>& command) {
         return server().command(command).integer;
     }
-    /// Whether that key, or the permits there, are as if nobody held anything.
+    /// Returns whether the key, or its permits, are as if there were no holder.
     bool is_free(const std::string& name) {
         return ask({"EXISTS", name}) == 0 || text_of({"GET", name}) == "5";
     }

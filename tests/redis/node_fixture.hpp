@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixtures of nodes: a server that says what the test says, in simulated time.
+// Fixtures of nodes in simulated time, with a server whose replies the test determines.
 #pragma once
 
 #include "redis/node.hpp"
@@ -48,7 +48,7 @@ public:
     public:
         session(stream::socket, fake_server&);
 
-        /// What it was asked after the set-up, in order.
+        /// Commands that the server received after the set-up, in order.
         std::vector<words> asked;
         std::size_t bursts = 0; ///< readings it took to hear that
         bool open = true;       ///< as far as this side can tell
@@ -110,7 +110,7 @@ public:
     std::vector<std::shared_ptr<session>> probes;   ///< by which somebody asked whether it answers
     bool answers_probes = false;
     session& last() { return *sessions.back(); }
-    /// What it tells of itself in INFO.
+    /// Values in the server's reply to INFO.
     std::string run_id = "run-1", replication_id = "history-1";
     std::string node_id; ///< in its cluster; empty: CLUSTER MYID is not known
     long uptime_s = 1000;
@@ -143,11 +143,11 @@ private:
 inline constexpr redis::script script{"any", "0123456789012345678901234567890123456789",
                                       "return 1"};
 
-/// A node on a server that says what the test says, in simulated time: what is on its way arrives
-/// at once, and the clock stands still until the test lets it go on.
+/// A node in simulated time, with a server whose replies the test sends. Sent bytes arrive at once,
+/// and the clock stands still until the test moves it.
 class on_fake_server : public ::testing::Test {
 protected:
-    /// One call of a script, and what came of it.
+    /// One call of a script, and its result.
     struct asking {
         std::string key;
         redis::call_options options{};

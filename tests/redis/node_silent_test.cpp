@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that died without a word, or a server that is slow; short leases cannot wait until
-// one is told from the other.
+// A dead connection and a slow server, which look the same at first. With a short lease, the client
+// cannot wait until it knows the difference.
 #include "node_fixture.hpp"
 
 #include <new>
@@ -349,8 +349,8 @@ TEST_F(NodeSilent, APauseBeyondCountingHasNoEnd) {
     EXPECT_EQ(next->code, errc::unreachable);
 }
 
-// After an outage: which server is there now, who is told, and what else may not keep a client from
-// coming back.
+// After an outage: which server replies now, which events the observer gets, and other faults that
+// must not prevent a reconnection.
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of scripts on a server that does what it should, by the executor and by visiting threads.
+// Calls of scripts on a server without faults, from the executor and from calling threads inside
+// the monitor.
 #include "channels_fixture.hpp"
 #include "node_fixture.hpp"
 
@@ -354,7 +355,7 @@ TEST_F(IdleCommandConnection, AsksTheNextConnectionAnew) {
     EXPECT_EQ(pings(), 1u);
 }
 
-// Who a connection says it is, and passwords that change.
+// Logins of connections, and passwords that change.
 
 using ::testing::Not;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS on real servers. What can be wrong with it is wrong twice: with the first connection, and
-// with one that is made again after all was well.
+// TLS on real servers. Each fault occurs in two tests: at the first connection, and at a later
+// connection after a good one.
 #include "node_on_server.hpp"
 #include "support/tls.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of scripts on a server that does not do what it should.
+// Calls of scripts on a server that replies with errors, replies wrongly, or does not reply.
 #include "node_fixture.hpp"
 
 #include <boost/asio/post.hpp>
@@ -144,7 +144,7 @@ TEST_F(NodeInTrouble, AnAnswerThatNobodyAskedForEndsTheConnection) {
     server_.last().send(":1\r\n");
     settle();
     EXPECT_FALSE(server_.last().open);
-    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("nobody asked"));
+    EXPECT_THAT(told_.last(event_kind::disconnected)->text, HasSubstr("to no request"));
 }
 
 TEST_F(NodeInTrouble, AnAnswerWithoutEndEndsTheConnection) {

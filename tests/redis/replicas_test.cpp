@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the replicas of the tests do what other tests rely on.
+// Checks that the test replicas have the properties that other tests rely on.
 #include "support/diagnosed.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
@@ -199,7 +199,7 @@ protected:
         return made;
     }
 
-    /// As a user who has all rights but these.
+    /// Creates a user who has all rights except these, and logs in as this user.
     holdfast::options without(const std::vector<std::string>& rights) {
         std::vector<std::string> rest = support::rules_of_acl_file("app:");
         rest.emplace_back("+wait");
@@ -293,7 +293,7 @@ TEST_P(RequiredReplicas, ThatDoNotConfirmARenewalEndTheHoldWithItsTerm) {
     const lease held = soon(lock.async_lock(asio::use_future));
     servers().replica(0).pause();
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    // The token looks at the clock, and the observer is told a moment later.
+    // The lost token compares the validity with the clock. The observer is notified a moment later.
     ASSERT_TRUE(eventually([&] { return told_->count(event_kind::lost) > 0; }));
     EXPECT_EQ(told_->last(event_kind::lost).value().cause, event_cause::term_ended);
     EXPECT_GE(told_->count(event_kind::in_danger), 1u);
@@ -475,7 +475,7 @@ TEST_P(RequiredReplicas, AreNotWaitedForWhenTheClientIsClosed) {
     EXPECT_EQ(soon(std::move(taken)).code, errc::closed);
 }
 
-// What the doctor finds at a server that has replicas, and nobody who watches over them.
+// Findings of the doctor about a server that has replicas but no Sentinels.
 
 using support::diagnosed;
 using support::said_of;

@@ -145,7 +145,8 @@ TEST_P(SemaphoreScripts, ARevocationLeavesMoreThanCanBeAsItIs) {
     EXPECT_EQ(value(), "2147483650");
 }
 
-// What took the key's place has nothing to do with it, and the take is over all the same.
+// The value that has replaced the key belongs to another program, so it stays. The take has ended
+// all the same.
 TEST_P(SemaphoreScripts, ARevocationLeavesAForeignKeyAlone) {
     const std::vector<std::vector<std::string>> others{
         {"SET", name_, "a picture"}, {"HSET", name_, "field", "1"}, {"RPUSH", name_, "x"}};
@@ -323,7 +324,7 @@ TEST_P(SemaphoreScripts, LookedAt) {
     EXPECT_THAT(integers_of(inspect_count()), ElementsAre(1, -2, -1));
 }
 
-// What cannot be remembered is not done.
+// A change that cannot be recorded is not made.
 TEST_P(SemaphoreScripts, WithoutTheRightToItsMemoryNothingIsDone) {
     others_set("3");
     for (const char* right : {"hget", "hset", "pexpire"}) {
@@ -529,7 +530,7 @@ TEST_P(LatchScripts, WithoutTheRightToPublishItOpensAndThatIsSaid) {
     EXPECT_FALSE(exists());
 }
 
-// What cannot be remembered is not done.
+// A change that cannot be recorded is not made.
 TEST_P(LatchScripts, WithoutTheRightToItsMemoryNothingIsDone) {
     others_set("1");
     for (const char* right : {"hget", "hset", "pexpire"}) {
@@ -565,7 +566,7 @@ TEST_P(LatchScripts, FullServerCountsDownAndSetsNone) {
     EXPECT_TRUE(is_error(change("set_new", 1, {.number = 3}), "OOM"));
 }
 
-// What an ACL denies in the middle of a change of a counter leaves it as it was.
+// If an ACL denies a command in the middle of a change, the counter stays as it was.
 
 class SemaphoreRights : public on_denied_scripts<on_counter_scripts> {
 protected:
@@ -692,7 +693,7 @@ TEST_P(PermitRights, AChangeIsDoneOrNot) {
 
 class RateRights : public on_denied_scripts<on_rate_scripts> {
 protected:
-    /// Three of five are drawn, and what was drawn before counts no more.
+    /// Three of five permits are drawn, and earlier draws do not count any more.
     void draw_some(manner how) {
         set(5, hour, how);
         drawn(2, now() - hour - 1'000);

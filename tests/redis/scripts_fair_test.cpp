@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock_fair.lua and release_fair.lua: who is next, and who is told.
+// lock_fair.lua and release_fair.lua: which waiter is next, and which waiter is notified.
 #include "redis/client/error_replies.hpp"
 #include "scripts_fixture.hpp"
 
@@ -95,7 +95,8 @@ TEST_P(FairScripts, WhoJustComesDoesNotOvertakeWhoWaits) {
     EXPECT_EQ(said(ask_fair(ours(2))), granted);
 }
 
-// A JVM that gives up just when it is told tells nobody whose turn it is then: found beside JVMs.
+// A JVM that gives up at the moment of its notification does not notify the next waiter. This was
+// found in tests with JVMs.
 TEST_P(FairScripts, WhoFindsItFreeAndAnothersTurnTellsThatOne) {
     ask_fair(ours(1));
     ask_fair(jvm(2));
@@ -127,7 +128,8 @@ TEST_P(FairScripts, ReleasingTwiceIsReleasingOnce) {
     EXPECT_THAT(queue(), ElementsAre(ours(2)));
 }
 
-// Whoever is next knows how long an earlier lease was, and sleeps as long: found beside JVMs.
+// The next waiter knows the length of an earlier lease and sleeps for this time. This was found in
+// tests with JVMs.
 TEST_P(FairScripts, AReleaseAfterTheLeaseTellsTheNext) {
     ask_fair(ours(1));
     ask_fair(jvm(2));

@@ -32,7 +32,7 @@ protected:
                    {std::to_string(lease), owner, std::to_string(deadline)});
     }
 
-    /// What an attempt at a fenced lock asks for.
+    /// Arguments of an attempt to take a fenced lock.
     struct options {
         std::int64_t lease = 30'000;
         std::int64_t deadline = 0;
@@ -127,8 +127,8 @@ protected:
     std::optional<support::redis_connection> limited_;
 };
 
-/// The scripts of a fair lock, called as src/store/redis does: a place of ours lasts 20 s, a JVM's
-/// wait 300 s.
+/// The scripts of a fair lock, called as src/store/redis does. A place of holdfast lasts 20 s, and
+/// a place of a JVM 300 s.
 class on_fair_scripts : public on_limited_scripts {
 protected:
     using on_limited_scripts::on_limited_scripts;

@@ -8,8 +8,8 @@
 namespace holdfast {
 namespace {
 
-// One name has one kind: what each script answers where another kind, or another program's value,
-// has the key.
+// A name has only one kind: replies of each script if another kind of lock or the value of another
+// program has the key.
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;

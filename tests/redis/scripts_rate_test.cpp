@@ -110,7 +110,7 @@ TEST_P(RateScripts, WhatIsOlderThanTheIntervalIsFreeAgain) {
     EXPECT_EQ(said(take(1, 2)), not_done);
 }
 
-// Of each layout that Redisson ever wrote.
+// Keys in each layout that a version of Redisson has written.
 TEST_P(RateScripts, TheCountOfEveryLayoutIsRead) {
     set(2'000'000, hour);
     const std::string count = std::string("\x05\0\0\0", 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock_mutex.lua and release_mutex.lua when nothing is wrong.
+// lock_mutex.lua and release_mutex.lua in cases without errors.
 #include "scripts_fixture.hpp"
 #include "store/redis/inspector.hpp"
 #include "store/redis/names.hpp"
@@ -120,7 +120,8 @@ TEST_P(MutexScripts, NobodyReleasesAnothersHold) {
     EXPECT_GT(time_left(), 24'000);
 }
 
-/// Its date is ours to move: what is late, and what has ended, needs no waiting.
+/// The test controls the date of this server, so it need not wait until a request is late or a
+/// lease has ended.
 class MutexScriptsInTime : public on_scripts {
 protected:
     MutexScriptsInTime()
@@ -352,7 +353,7 @@ TEST_P(LeastRights, AreEnough) {
     EXPECT_EQ(application_->command({"SUBSCRIBE", channel_}).items.size(), 3u);
 }
 
-// What several scripts have in common, where no request of today needs all of it.
+// Parts that several scripts share, tested in full although no present request uses all of them.
 
 class ScriptParts : public on_scripts {};
 HOLDFAST_ON_EACH_SERVER(ScriptParts);
@@ -712,7 +713,7 @@ protected:
         server().command(
             {"ZADD", "redisson_lock_timeout:{L}", std::to_string(waits_until_ms), owner});
     }
-    /// What `force()` tells and to whom, as `channel message`, in order.
+    /// Returns the messages that `force()` publishes, in order, as `channel message`.
     std::vector<std::string> told_by_force() {
         support::redis_connection listener{server().socket_path()};
         listener.command({"PSUBSCRIBE", "*"});
@@ -846,7 +847,7 @@ TEST_P(ForceScript, ACrowdThatWouldKeepTheServerBusyIsNotLookedAt) {
     EXPECT_TRUE(exists());
 }
 
-/// Its date is ours to move.
+/// The test controls the date of this server.
 class ForceScriptInTime : public ForceScript {
 protected:
     ForceScriptInTime()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock_token.lua, release_token.lua, renew_tokens.lua, and what is told of a string by who looks.
+// lock_token.lua, release_token.lua and renew_tokens.lua, and what the inspection reports about
+// strings.
 #include "scripts_fixture.hpp"
 #include "store/redis/inspector.hpp"
 
@@ -327,7 +328,7 @@ TEST_P(TokenScripts, AStringThatIsNotOursIsEndedOnlyWhereALockIsMeant) {
     EXPECT_EQ(force_any({}, "token").items.at(0).integer, 1);
 }
 
-/// Its date is ours to move.
+/// The test controls the date of this server.
 class TokenScriptsInTime : public TokenScripts {
 protected:
     TokenScriptsInTime()

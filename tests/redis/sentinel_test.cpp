@@ -208,8 +208,9 @@ TEST_F(SentinelWatch, SaysWhatIsWrongWithEachOfThem) {
     const asked one = ask();
     pass(how_.command_timeout);
     EXPECT_EQ(one->code, errc::unreachable);
-    EXPECT_THAT(one->text, AllOf(HasSubstr("no Sentinel says where it is"), HasSubstr("refused"),
-                                 HasSubstr("NOAUTH"), HasSubstr("tells of no host")));
+    EXPECT_THAT(one->text,
+                AllOf(HasSubstr("no Sentinel returned its address"), HasSubstr("refused"),
+                      HasSubstr("NOAUTH"), HasSubstr("returned no host")));
 }
 
 TEST_F(SentinelWatch, SaysThatNoneKnowsTheService) {
@@ -217,7 +218,7 @@ TEST_F(SentinelWatch, SaysThatNoneKnowsTheService) {
     const asked one = ask();
     pass(how_.command_timeout);
     EXPECT_EQ(one->code, errc::unreachable);
-    EXPECT_THAT(one->text, AllOf(HasSubstr("the Sentinels know no service 'locks'"),
+    EXPECT_THAT(one->text, AllOf(HasSubstr("the Sentinels do not know the service 'locks'"),
                                  HasSubstr("SENTINEL MASTERS")));
     appoint(old_, 1);
     const asked later = ask();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real server in each state in which it answers and does not serve, and out of it again.
+// A real server that a test puts into each state in which it replies but does not serve requests,
+// and back into the normal state.
 #pragma once
 
 #include "support/redis_server.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store makes of it that replicas have confirmed a grant or a renewal, or have not.
+// Results of the store when replicas have or have not confirmed a grant or a renewal.
 #include "store/redis/redis_store.hpp"
 #include "store_fixture.hpp"
 #include "support/holds.hpp"

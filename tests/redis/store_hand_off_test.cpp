@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a waiter believes the message that a release has granted the lock to it.
+// When a waiter accepts the message that a release has granted the lock to it.
 #include "store/redis/lock_requests.hpp"
 #include "store/redis/names.hpp"
 #include "store_fixture.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the store waits for a fair lock: with a place, and an subscriber of its own.
+// How the store waits for a fair lock: with a place in the queue, and with its own subscription.
 #include "store/redis/counter_requests.hpp"
 #include "store_fixture.hpp"
 #include "support/on_each_server.hpp"
@@ -39,7 +39,7 @@ protected:
         made.waits = waits;
         return made;
     }
-    /// What it is asked for: script, and how long the place shall last.
+    /// Returns the time that the place should last, from the last request.
     std::string last_timeout() const { return node_.asked.back().words.at(5); }
     enum { there = 0, joined = 1, stays = 2 };
     void look(place& spot, std::int64_t said, std::int64_t left, int place_said = there) {
@@ -122,7 +122,8 @@ TEST_F(StoreFair, APlaceThatIsGoneAfterASilenceIsToldOnce) {
     clock_.run_for(25s);
     look(*spot, 0, 5'000, joined);
     EXPECT_EQ(told_.count(event_kind::impaired), 1u);
-    EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
+    EXPECT_THAT(told_.last(event_kind::impaired).value().text,
+                HasSubstr("could not be reached or was full"));
     EXPECT_EQ(last_timeout(), "21000");
 }
 
@@ -133,7 +134,8 @@ TEST_F(StoreFair, APlaceThatAFullServerDidNotProlongWasNotTakenAway) {
     look(*spot, 0, 5'000, stays);
     clock_.run_for(10s);
     look(*spot, 0, 5'000, joined);
-    EXPECT_THAT(told_.last(event_kind::impaired).value().text, HasSubstr("not prolonged"));
+    EXPECT_THAT(told_.last(event_kind::impaired).value().text,
+                HasSubstr("could not be reached or was full"));
     look(*spot, 0, 5'000);
     EXPECT_EQ(last_timeout(), "21000");
 }
@@ -262,8 +264,8 @@ TEST_F(StoreShared, ConflictsAndLostHoldsAreFailures) {
     EXPECT_EQ(failure_of(upgrade->look()), errc::lease_lost);
 }
 
-// What the store asks about a lock that is a string, and how soon again: other programs that hold
-// it tell nobody.
+// Requests of the store about a lock that is a string, and its polls: other programs send no
+// notification when they release the lock.
 
 class StoreToken : public on_scripted_node {
 protected:
@@ -356,7 +358,7 @@ TEST_F(StoreToken, ItsHoldsAreRenewedByAScriptOfTheirOwn) {
     EXPECT_TRUE(renewal.options.reserved);
 }
 
-// What `make_store` refuses before anything is sent.
+// Returns why `make_store` refuses the changed options, before it sends a request.
 
 std::string objection_to(const std::function<void(redis::options&)>& change) {
     redis::options how;
@@ -436,13 +438,13 @@ TEST(RedisOptions, OneServerOrSentinelsOrACluster) {
                     with_sentinels(o);
                     with_cluster(o);
                 }),
-                HasSubstr("sentinel and cluster are both given"));
+                HasSubstr("sentinel and cluster cannot be used together"));
     for (const auto& several : {with_sentinels, with_cluster})
         EXPECT_THAT(objection_to([&](options& o) {
                         several(o);
                         o.unix_socket = "/run/redis";
                     }),
-                    HasSubstr("unix_socket is given, and Sentinels and clusters are reached by"));
+                    HasSubstr("unix_socket cannot be used with Sentinels or a cluster"));
 }
 
 TEST(RedisOptions, EachObjectionToSeveralServersNamesItsField) {
@@ -470,7 +472,7 @@ TEST(RedisOptions, EachObjectionToSeveralServersNamesItsField) {
                        [](options& o) {
                            o.sentinel->addresses[1] = {o.sentinel->addresses[0].host, 26379};
                        }),
-        HasSubstr("sentinel.addresses has the same server twice, as number 1 and 2"));
+        HasSubstr("sentinel.addresses contains the same server twice: number 1 and 2"));
     EXPECT_THAT(
         objection_with(with_sentinels,
                        [](options& o) { o.sentinel->tls.emplace().ca_file = "/no/such/file"; }),
@@ -499,13 +501,13 @@ TEST(RedisOptions, OnlyAClusterHasSeveralWaysOfTelling) {
                     with_cluster(o);
                     o.pubsub = static_cast<redis::pubsub_form>(4);
                 }),
-                HasSubstr("pubsub is none of automatic, plain, sharded and both"));
+                HasSubstr("pubsub must be automatic, plain, sharded or both"));
 }
 
 TEST(RedisOptions, ReplicasAreWaitedForAThirdOfTheTimeLimitAtMost) {
     using options = redis::options;
     EXPECT_THAT(objection_to([](options& o) { o.replica_timeout = duration{1'001}; }),
-                HasSubstr("replica_timeout is 1001 ms; the most is a third of command_timeout, "
+                HasSubstr("replica_timeout is 1001 ms; the limit is a third of command_timeout, "
                           "which is 1000 ms"));
     EXPECT_THAT(objection_to([](options& o) { o.replica_timeout = duration{0}; }),
                 HasSubstr("replica_timeout is 0 ms; allowed are 1 ms to 1 day"));

@@ -188,7 +188,7 @@ protected:
         });
     }
 
-    /// What goes wrong with the next requests of a script, one after the other.
+    /// Faults of the next requests of a script, in order.
     std::map<std::string, std::deque<error_code>> trouble_;
     bool busy_ = false; ///< somebody else has the lock
     int locks_ = 0;     ///< that the server thinks are held
@@ -356,7 +356,8 @@ TEST_P(DeferredOnServer, IsNotOvertakenByAVisitorWhereLanesAreFew) {
     EXPECT_EQ(overtaken_by_threads(home, 6, 300), 0);
 }
 
-// What real nodes of a cluster say about slots, against what we compute and read.
+// Compares the slots that real cluster nodes report with the slots that holdfast computes and
+// reads.
 
 using ::testing::IsEmpty;
 
@@ -406,7 +407,7 @@ TEST_P(Slots, AreReadAsTheServerTellsThem) {
     EXPECT_EQ(ranges[1].first, 16383);
     EXPECT_EQ(ranges[1].last, 16383);
     for (const redis::slot_range& each : ranges) {
-        // It has met nobody, so it does not know its address.
+        // The node has not met another node, so it does not know its own address.
         EXPECT_EQ(each.primary, (redis::server_address{"asked.internal", server().port()}));
         EXPECT_THAT(each.replicas, IsEmpty());
     }
@@ -424,8 +425,8 @@ TEST_P(Slots, ComeWithTheNameThatANodePrefers) {
     EXPECT_EQ(host_told(), "asked.internal");
 }
 
-/// What a script is told that reads `a`, in a cluster that is down, for it does not serve all
-/// slots.
+/// Returns the reply to a script that reads `a`, in a cluster that is down because it does not
+/// serve all slots.
 class SlotsOfAScript : public Slots {
 protected:
     redis::redirection meant(const std::string& keys) {

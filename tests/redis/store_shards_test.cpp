@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renewal where names are at several servers: by server, and where that is not possible by slot.
+// Renewals of locks on several servers: one request for each server, or one for each slot where
+// this is not possible.
 #include "redis/topology/slot_map.hpp"
 #include "store/redis/redis_store.hpp"
 #include "support/clocks.hpp"

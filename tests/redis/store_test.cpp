@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that no script of holdfast gives: not believed, and the connection they came by is not
-// trusted any more.
+// Replies that no script of holdfast gives: the client does not accept them, and stops using the
+// connection.
 #include "store/redis/client_info.hpp"
 #include "store/redis/doctor.hpp"
 #include "store/redis/inspector.hpp"
@@ -173,7 +173,7 @@ TEST_F(StrangeAnswers, AForceThatIsLateIsAskedOnceMoreAndThenFails) {
     EXPECT_EQ(node_.distrusted, 0);
 }
 
-// What a place of the Redis store sends, when, and what it knows afterwards.
+// Requests of a waiter of the Redis store, their times, and the results.
 
 using ::testing::ElementsAre;
 
@@ -725,8 +725,8 @@ TEST_F(RedisStore, ObjectionsNameTheFormAndWhatIsAllowed) {
     EXPECT_EQ(store_.objection_to(std::string(10'000'000, 'x')),
               "the name has 10000000 bytes, more than 65536");
     using ::testing::HasSubstr;
-    EXPECT_THAT(*store_.objection_to("na}me"), HasSubstr("a '}' and no '{'"));
-    EXPECT_THAT(*store_.objection_to("na{me"), HasSubstr("a '{' and no '}' behind it"));
+    EXPECT_THAT(*store_.objection_to("na}me"), HasSubstr("a '}' without a '{'"));
+    EXPECT_THAT(*store_.objection_to("na{me"), HasSubstr("a '{' without a '}' after it"));
     EXPECT_THAT(*store_.objection_to("{}"), HasSubstr("an empty '{}'"));
     EXPECT_THAT(*store_.objection_to("{}"), HasSubstr("'a{b}c'"));
 }

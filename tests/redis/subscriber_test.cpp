@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listening to channels.
+// Subscriptions to channels.
 #include "channels_fixture.hpp"
 
 #include <set>

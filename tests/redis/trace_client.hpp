@@ -67,7 +67,7 @@ public:
     const std::string& label() const { return label_; }
     std::string owner_text(const std::string& owner) const { return to_string(owner_of(owner)); }
 
-    /// Whether the library refuses to touch that name at all.
+    /// Returns whether the library refuses to use this name.
     bool refuses(const std::string& name) { return store_.objection_to(name).has_value(); }
 
     void begin(const step&);

@@ -507,7 +507,7 @@ public:
     }
 
 private:
-    /// What has no end at a JVM is renewed here.
+    /// A hold without an expiry in the JVM is a renewed hold here.
     static constexpr std::int64_t long_lease = 3'600'000;
 
     std::string prefix() const { return redis::permit_prefix(client_, book_.form); }

@@ -18,7 +18,8 @@
 
 namespace holdfast::trace {
 
-/// One who reads and writes in a recording. Owners are spelled as there: `CLIENT1:T1`.
+/// A user of a read-write lock in a recording. Owners are written as in the recording:
+/// `CLIENT1:T1`.
 class part {
 public:
     explicit part(support::redis_server& server)
@@ -57,12 +58,13 @@ protected:
     support::redis_server& server_;
 };
 
-/// As Redisson does it, command by command (redisson-protocol.md, §10).
+/// Returns a user that sends the same commands as Redisson (redisson-protocol.md, §10).
 std::unique_ptr<part> a_jvm(support::redis_server&);
-/// By the library's scripts. Counts what its threads enter again, as the library does.
+/// Returns a user that calls the library's scripts. It counts the re-entries of its threads, as the
+/// library does.
 std::unique_ptr<part> one_of_ours(support::redis_server&);
 
-/// One who counts in a recording: carries out what a script of Redisson's did.
+/// A user of counters in a recording, which does what a script of Redisson did.
 class counting_part {
 public:
     explicit counting_part(support::redis_server& server)
@@ -84,13 +86,13 @@ protected:
     support::redis_server& server_;
 };
 
-/// As Redisson does it, command by command (redisson-protocol.md, §14 and §16).
+/// Returns a user that sends the same commands as Redisson (redisson-protocol.md, §14 and §16).
 std::unique_ptr<counting_part> a_counting_jvm(support::redis_server&);
-/// By the library's scripts, each request under a number of its own.
+/// Returns a user that calls the library's scripts, with a new number for each request.
 std::unique_ptr<counting_part> one_of_ours_that_counts(support::redis_server&,
                                                        const std::string& label);
 
-// Who takes and gives back leased permits in a recording: Redisson, or ours.
+// A user of leased permits in a recording, which is Redisson or holdfast.
 
 /// The permits of a scenario as they are on the server, by the names that the recording has:
 /// "PERMIT2", which a command may write as "<PERMIT2.raw>".

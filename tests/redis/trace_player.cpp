@@ -117,7 +117,7 @@ void player::play(const step& played) {
     compare_state(played);
 }
 
-/// Redisson's unlock of a fair lock that nobody holds succeeds, whoever calls it.
+/// Redisson's unlock of a fair lock without a holder succeeds for every caller.
 bool player::is_of_nothing(const command& made) const {
     return made.what == "fair.unlock" && is_ours(made.by) && !state_.contains(made.keys.at(0));
 }
@@ -160,7 +160,7 @@ void player::run_one(const command& made, const step& played) {
     settle();
 }
 
-/// Lets time pass while a call of ours should end in this step and has not.
+/// Lets time pass while a call of holdfast that should end in this step has not ended.
 void player::wait_for_ends(const step& played) {
     const bool at_once =
         played.asks_for_a_lock() && !played.pending && !played.is_refused_reentry();

@@ -134,7 +134,7 @@ redis::reply redisson::renew(const command& made) {
     return was_single ? all.items.at(0) : all;
 }
 
-// What Redisson's scripts of a fair lock do, each step by a command of its own.
+// The steps of Redisson's scripts of a fair lock, with one command for each step.
 
 bool is_of_a_fair_lock(const command& made) {
     return made.is_script && made.what.starts_with("fair");

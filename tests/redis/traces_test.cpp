@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What real Redisson clients sent, replayed on each server: with our client in the place of both
-// JVMs, of the one, of the other, and of none, which tests the replay itself.
+// Replays recordings of real Redisson clients on each server. holdfast plays both JVMs, one of
+// them, the other, or none; the last case tests the replay itself.
 #include "counter_scripts.hpp"
 #include "support/on_each_server.hpp"
 #include "support/redis_connection.hpp"
@@ -177,7 +177,7 @@ protected:
             << made.by << ' ' << made.what;
     }
 
-    /// What Redisson before 3.16.2 did not tell, ours tells.
+    /// holdfast sends a message that Redisson before 3.16.2 did not send.
     static void compare_messages(const step& what, std::vector<support::message> told,
                                  const std::vector<support::message>& expected) {
         const bool adds =
@@ -194,7 +194,7 @@ protected:
         return words;
     }
 
-    /// What our clients are remembered by is theirs alone.
+    /// Data that only holdfast clients store about themselves.
     static void compare_state(support::redis_server& server, const json::object& recorded) {
         std::map<std::string, std::string> expected, found;
         for (const auto& [name, key] : recorded)
@@ -280,7 +280,7 @@ private:
         EXPECT_EQ(told.back().payload, std::to_string(now));
     }
 
-    /// What a stranger does, and deletions.
+    /// Changes by other programs, and deletions.
     void play_plain(const command& made) {
         static const std::set<std::string> known{"SET", "ZADD", "ZREM", "INCRBY", "PUBLISH", "DEL"};
         if (!known.contains(made.what))
@@ -329,8 +329,8 @@ private:
                 server_->command({"ZADD", "{P}:timeout", std::to_string(ends - length), id});
     }
 
-    /// What is over counts as free: ours take it out when they need it. What has no end at a JVM
-    /// has a long lease of ours.
+    /// Expired permits count as free: holdfast removes them when it needs them. A permit without an
+    /// expiry in the JVM has a long lease here.
     void compare_state(const json::object& recorded) {
         constexpr std::int64_t long_enough = 1'800'000, tolerance = 2'000;
         std::map<std::string, std::int64_t> expected;
@@ -422,7 +422,7 @@ private:
         }
     }
 
-    /// Who waited inside a call asked when the answer had said.
+    /// A caller that waited inside a call asked again at the time that the reply had named.
     void draw(const command& made, bool has_waited) {
         const bool was_drawn = made.answer->is_null();
         if (was_drawn && has_waited)

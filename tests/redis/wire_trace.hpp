@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recordings of real Redisson clients in traces/, one folder per version, as they are meant to
-// be read (traces/README.md).
+// Reads the recordings of real Redisson clients in traces/, which has one folder for each version
+// (traces/README.md).
 #pragma once
 
 #include "redis/client/resp.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of holds, waits and releases when the Sentinels appoint another primary.
+// Holds, waits and releases while the Sentinels make another server the primary.
 #include "sentinel/with_sentinels.hpp"
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
@@ -359,7 +359,7 @@ TEST_P(KeptThroughFailover, SeveralOfThemInARowAreFollowed) {
     EXPECT_FALSE(held.lost().stop_requested());
 }
 
-// A primary that is one no more, and goes on: it may take whatever it is sent for ten seconds.
+// A former primary that still runs. It may accept every request for ten seconds.
 
 using ::testing::HasSubstr;
 

@@ -126,7 +126,7 @@ TEST_P(SentinelUser, WithoutTheRightToAskIsToldWhatIsMissing) {
     client home{hasty(as_app())};
     const auto why = thrown_by([&] { (void)mutex{home, "L"}.try_lock(); });
     EXPECT_EQ(why.code, errc::unreachable);
-    EXPECT_THAT(why.text, AllOf(HasSubstr("no Sentinel says where it is"), HasSubstr("NOPERM"),
+    EXPECT_THAT(why.text, AllOf(HasSubstr("no Sentinel returned its address"), HasSubstr("NOPERM"),
                                 HasSubstr("get-master-addr-by-name")));
 }
 
@@ -289,7 +289,7 @@ TEST_P(LostSentinels, WithoutAnyOfThemNobodyKnowsWhereToBegin) {
     const auto why = thrown_by([&] { (void)lock.try_lock(); });
     EXPECT_EQ(why.code, errc::unreachable);
     EXPECT_THAT(why.text, AllOf(HasSubstr("the primary of 'locks'"),
-                                HasSubstr("no Sentinel says where it is"),
+                                HasSubstr("no Sentinel returned its address"),
                                 HasSubstr(address_of(servers().sentinel(2)))));
 }
 
@@ -300,7 +300,7 @@ TEST_P(LostSentinels, AServiceThatTheyDoNotKnowIsToldInWords) {
     mutex lock{home, "L"};
     const auto why = thrown_by([&] { (void)lock.try_lock(); });
     EXPECT_EQ(why.code, errc::unreachable);
-    EXPECT_THAT(why.text, AllOf(HasSubstr("the Sentinels know no service 'orders'"),
+    EXPECT_THAT(why.text, AllOf(HasSubstr("the Sentinels do not know the service 'orders'"),
                                 HasSubstr("SENTINEL MASTERS")));
 }
 
@@ -347,7 +347,7 @@ TEST_P(CutOffSentinel, LeadsNobodyToTheOldPrimary) {
     EXPECT_EQ(told_->count(event_kind::moved), 1u);
 }
 
-// What the doctor finds behind Sentinels.
+// Findings of the doctor behind Sentinels.
 
 using support::diagnosed;
 using support::redis_sentinels;

@@ -74,7 +74,7 @@ protected:
         EXPECT_TRUE(is_at_primary("L"));
         lock.unlock();
     }
-    /// As believed here. Each renewal moves it.
+    /// Returns the expiry as this client believes it. Each renewal changes it.
     static auto end_of(const lease& held) {
         return std::chrono::steady_clock::now() + held.remaining();
     }

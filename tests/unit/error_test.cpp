@@ -58,8 +58,8 @@ TEST(Error, AServersRefusalSaysWhatIsKnownAndWhatToDo) {
 }
 
 TEST(Error, WhatIsNoValueSaysSo) {
-    EXPECT_EQ(make_error_code(errc{errcs + 1}).message(), "This is no error of holdfast.");
-    EXPECT_EQ(make_error_code(store_errc{0}).message(), "This is no error of a store.");
+    EXPECT_EQ(make_error_code(errc{errcs + 1}).message(), "This is not an error of holdfast.");
+    EXPECT_EQ(make_error_code(store_errc{0}).message(), "This is not an error of a store.");
 }
 
 TEST(Error, ACodeEqualsItsCondition) {
@@ -237,13 +237,13 @@ constexpr const char* between =
     "send\n"
     "requests. Then a blocking call returns two seconds after its timeout, and `unlock()` two "
     "seconds\n"
-    "after `release_timeout`. The text of the error is \"nobody runs the client's executor, or "
-    "what runs\n"
-    "there does not return\". The code is `unreachable` if the client had not begun the attempt, "
-    "so that\n"
-    "it sent nothing. If it had begun, the code is `outcome_unknown`. Only `lock()` without a stop "
-    "token\n"
-    "waits for ever.\n"
+    "after `release_timeout`. The text of the error is \"nobody runs the client's executor, or a "
+    "handler\n"
+    "that runs there does not return\". The code is `unreachable` if the client had not begun the "
+    "attempt,\n"
+    "so that it sent nothing. If it had begun, the code is `outcome_unknown`. Only `lock()` "
+    "without a stop\n"
+    "token waits for ever.\n"
     "\n"
     "When the executor runs again, the client cancels the call that has returned, releases the "
     "lock that\n"

@@ -18,7 +18,8 @@ std::string found;
 
 } // namespace
 
-// Of the whole program, since a freed block can be looked at in no other way.
+// Replaces the deallocation functions of the whole program, because a freed block cannot be
+// inspected in any other way.
 void* operator new[](std::size_t size) {
     void* const block = std::malloc(size);
     return block ? block : throw std::bad_alloc{};
@@ -43,7 +44,7 @@ static_assert(printable<std::string> && !printable<secret>);
 static_assert(!std::is_convertible_v<secret, std::string_view>);
 static_assert(!std::is_convertible_v<secret, std::string>);
 
-/// What is left of the secret's bytes when `end` has ended it.
+/// Returns the remaining bytes of the secret after `end` has destroyed it.
 template <typename End>
 std::string remains_of(secret& hidden, End end) {
     found.assign(hidden.reveal().size(), '?');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that tests start as servers.
+// Server processes of the tests.
 #include "support/server_process.hpp"
 
 #include <stdexcept>

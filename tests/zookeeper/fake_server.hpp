@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ZooKeeper server in the test's own thread: it grants sessions, answers pings and has whatever
-// the test says, or it says what no server should.
+// A fake ZooKeeper server on the test's own thread. It grants sessions, answers pings, and has the
+// data that the test sets. It can also send replies that no real server sends.
 #pragma once
 
 #include "zookeeper/protocol.hpp"

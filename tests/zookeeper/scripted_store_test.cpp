@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store at a scripted server. The server has a small tree of nodes, and the test decides when
-// an answer is sent.
+// The store with a fake server that has a small tree of nodes. The test decides when a reply is
+// sent.
 #include "session_fixture.hpp"
 #include "store/zookeeper/nodes.hpp"
 #include "store/zookeeper/zookeeper_store.hpp"
@@ -378,7 +378,8 @@ TEST_F(SlowServer, UpgradeWithRivalsEndsWithinTwoCommandTimeouts) {
     }
     EXPECT_LE(clock_.now() - began, 2 * how_.command_timeout);
     EXPECT_EQ(looked->code, errc::unreachable) << looked->text;
-    EXPECT_THAT(looked->text, HasSubstr("answers too slowly: an attempt has 6000 ms"));
+    EXPECT_THAT(looked->text,
+                HasSubstr("answers too slowly: the time limit of an attempt is 6000 ms"));
     EXPECT_EQ(server_.count(opcode::get_data), before + 2);
     EXPECT_TRUE(spot->must_leave());
     is_held_back_ = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the other tests take for granted of the servers that they start.
+// Checks that the ZooKeeper servers of the tests have the properties that other tests rely on.
 #include "support/eventually.hpp"
 #include "support/on_each_server.hpp"
 #include "support/recorder.hpp"
@@ -57,7 +57,7 @@ TEST_P(ZookeeperServer, BeginsAnewWithoutItsData) {
     EXPECT_EQ(server_->figures().at("znode_count"), "5") << "only its own";
 }
 
-// What the other tests take for granted of the ensembles that they start.
+// Checks that the ensembles of the tests have the properties that other tests rely on.
 
 using support::zookeeper_ensemble;
 

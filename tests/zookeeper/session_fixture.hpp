@@ -35,11 +35,11 @@ namespace holdfast {
 using zookeeper::opcode;
 using zookeeper::session_news;
 
-/// A session at servers that say what the test says, in simulated time: what is on its way arrives
-/// at once, and the clock stands still until the test lets it go on.
+/// A session in simulated time, with servers whose replies the test sends. Sent bytes arrive at
+/// once, and the clock stands still until the test moves it.
 class on_fake_zookeeper : public ::testing::Test {
 protected:
-    /// One call, and what came of it.
+    /// One call, and its result.
     template <typename T>
     struct calling {
         bool done = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a session alive, and what a client believes of it.
+// What keeps a session alive, and how long a client assumes that its session is alive.
 #include "session_fixture.hpp"
 #include "support/stream_proxy.hpp"
 #include "support/zookeeper_server.hpp"
@@ -39,7 +39,7 @@ TEST_F(SessionLife, TimeoutOtherThanTheWantedOneIsReportedOnce) {
     }
     ASSERT_EQ(told_.count(event_kind::impaired), 1u);
     EXPECT_THAT(told_.last(event_kind::impaired)->text,
-                AllOf(HasSubstr("the session lasts 4000 ms, and 6000 ms were asked for"),
+                AllOf(HasSubstr("the session timeout is 4000 ms, and 6000 ms were requested"),
                       HasSubstr("maxSessionTimeout")));
 }
 
@@ -329,8 +329,8 @@ TEST_F(SessionLife, ThatIsLongGoneIsNotResumed) {
     EXPECT_EQ(server_.last().greeting->last_zxid, 0);
 }
 
-// What a client believes of its session, and what the ensemble does, while servers die and ways are
-// cut. In the order of what happens, so that a slow machine changes nothing.
+// Compares a client's view of its session with the ensemble's, while servers die and connections
+// are cut. The steps follow events and not times, so that a slow machine changes nothing.
 
 using support::zookeeper_ensemble;
 using support::zookeeper_server;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session at real servers: what they answer is what we take it for.
+// Sessions at real servers: their replies are as the client expects.
 #include "session_fixture.hpp"
 #include "support/recorder.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked in a session, and what callers know afterwards.
+// Requests in a session, and what callers are told after a fault.
 #include "session_fixture.hpp"
 
 #include <holdfast/error.hpp>
@@ -414,10 +414,10 @@ std::string listing(std::int32_t count, std::string_view rest = {}) {
 
 std::vector<stranger> strangers() {
     return {
-        {"AnswerNobodyAskedFor", fake_zookeeper::framed(head(7)), "nobody asked"},
-        {"AnswerToNumberZero", fake_zookeeper::framed(head(0)), "nobody asked"},
-        {"AnswerToALogin", fake_zookeeper::framed(head(-4)), "nobody asked"},
-        {"Pong", fake_zookeeper::framed(head(-2)), "nobody asked"},
+        {"AnswerNobodyAskedFor", fake_zookeeper::framed(head(7)), "to no request"},
+        {"AnswerToNumberZero", fake_zookeeper::framed(head(0)), "to no request"},
+        {"AnswerToALogin", fake_zookeeper::framed(head(-4)), "to no request"},
+        {"Pong", fake_zookeeper::framed(head(-2)), "to no request"},
         {"NegativeFrame", std::string{"\xff\xff\xff\xff", 4}, "not from 0 to 100000"},
         {"MostNegativeFrame", std::string{"\x80\0\0\0", 4}, "not from 0 to 100000"},
         {"FrameOfGigabytes", std::string{"\x7f\xff\xff\xff", 4}, "not from 0 to 100000"},
@@ -523,7 +523,7 @@ TEST_F(WrongAnswer, AServerThatServesNobodySaysNothingAndHangsUp) {
     server_.drop_connections();
     settle();
     EXPECT_EQ(met->code, errc::unreachable);
-    EXPECT_THAT(met->text, HasSubstr("may serve nobody now"));
+    EXPECT_THAT(met->text, HasSubstr("may have no majority now"));
 }
 
 TEST_F(WrongAnswer, ASessionOfNoTimeSpinsNothing) {
@@ -534,7 +534,7 @@ TEST_F(WrongAnswer, ASessionOfNoTimeSpinsNothing) {
     EXPECT_LE(server_.count(opcode::multi), 101u);
 }
 
-// Whoever is told of what happens to a node, and of what happens to the session.
+// Watches of nodes, and observers of the session.
 
 class SessionWatches : public on_fake_zookeeper {
 protected:

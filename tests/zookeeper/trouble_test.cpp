@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of a lock that is cut has no other node of ours.
+// After its connection was cut, a client has no second node in the queue of a lock.
 #include "runtime/clock.hpp"
 #include "session_fixture.hpp"
 #include "store/zookeeper/zookeeper_store.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls by threads that visit the client, and so send and read for themselves.
+// Calls that the calling thread executes itself inside the client's monitor, so that it sends
+// requests and reads replies itself.
 #include "fake_server.hpp"
 #include "runtime/monitor.hpp"
 #include "support/driven_loop.hpp"
@@ -43,7 +44,7 @@ using zookeeper::opcode;
 /// background does, the test does by hand.
 class visited_session : public ::testing::Test, protected support::driven_loop {
 protected:
-    /// One call, and what came of it.
+    /// One call, and its result.
     struct calling {
         std::atomic<bool> done = false;
         std::string path{};
@@ -114,7 +115,7 @@ protected:
         });
         done.get_future().wait();
     }
-    /// From here on it answers nothing but what it is told to.
+    /// From here on, the server sends only the replies of the test.
     void hold_answers() {
         at_server([this] {
             server_.improvises = [this](const fake_zookeeper::asked& one) {

@@ -104,7 +104,7 @@ duration blocking_connection::timeout_for(const request& asked) const {
         return timeout;
     const time_point now = context_.home.time.now();
     if (limit <= now)
-        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+        throw net::failure{errc::unreachable, "not sent: its timeout expired first"};
     return std::min(timeout, limit - now);
 }
 
@@ -207,8 +207,7 @@ void blocking_connection::send() {
     if (session_) {
         sealed_.clear();
         if (!session_->seal(outbox_, sealed_))
-            throw net::failure{store_errc::tls_failed,
-                               "TLS: what is to be sent could not be sealed"};
+            throw net::failure{store_errc::tls_failed, "TLS: the data could not be encrypted"};
         std::swap(outbox_, sealed_);
     }
     for (std::string_view rest = outbox_; !rest.empty();) {
@@ -464,7 +463,7 @@ void blocking_connections::distrust(const reply& said) {
     if (closed_ || found == all_.end())
         return;
     found->line->condemn({errc::outcome_unknown, "connection to " + context_->address() +
-                                                     " ended: an earlier answer made no sense"});
+                                                     " ended: an earlier answer was not valid"});
     found->leaves = true;
     sweep_soon();
 }

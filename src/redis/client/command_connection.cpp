@@ -82,7 +82,7 @@ void command_connection::admit(const call_options& options) const {
                                                  std::to_string(pipeline_.size()) +
                                                  " requests wait already"};
     if (options.answer_by <= context_->home.time.now())
-        throw net::failure{errc::unreachable, "not sent: its time was over before"};
+        throw net::failure{errc::unreachable, "not sent: its timeout expired first"};
 }
 
 void command_connection::enqueue(request& asked) {
@@ -207,7 +207,7 @@ void command_connection::write_queued(std::string& out, time_point now) {
 void command_connection::hear(reply& answer, time_point received_at) {
     const auto written = pipeline_.answered();
     if (!written)
-        throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
+        throw net::failure{store_errc::protocol, "an answer to no request"};
     last_heard_ = received_at;
     stuck_ = false;
     judge(answer, written->what);

@@ -30,7 +30,7 @@ void compose_wait(composer out, std::uint8_t replicas, duration within) {
 void require_confirmation(const reply& answer) {
     const bool is_count = answer.type == reply::kind::integer && answer.integer >= 0;
     if (!is_count && answer.type != reply::kind::error)
-        throw net::failure{store_errc::protocol, "an answer that WAIT does not give"};
+        throw net::failure{store_errc::protocol, "an answer that WAIT never gives"};
 }
 
 void note_confirmation(reply& of, const reply& answer) {

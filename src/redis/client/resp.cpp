@@ -22,11 +22,11 @@ struct answer_reader::builder {
         if (!task->parent)
             return &reader.root_;
         if (++reader.items_ > reader.items_max_) {
-            reader.refused_ = "an answer of too many items";
+            reader.refused_ = "an answer with too many items";
             return nullptr;
         }
         if (depth_of(task) > depth_max) {
-            reader.refused_ = "an answer of arrays too deep within each other";
+            reader.refused_ = "an answer with arrays nested too deeply";
             return nullptr;
         }
         auto& items = static_cast<reply*>(task->parent->obj)->items;
@@ -57,7 +57,7 @@ struct answer_reader::builder {
 
     /// Refuses the types of RESP3. A server may use them only if the client has asked for RESP3.
     static void* refuse(const redisReadTask* task) noexcept {
-        static_cast<answer_reader*>(task->privdata)->refused_ = "an answer that is none of RESP2";
+        static_cast<answer_reader*>(task->privdata)->refused_ = "an answer that is not valid RESP2";
         return nullptr;
     }
 

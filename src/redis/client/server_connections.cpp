@@ -99,8 +99,8 @@ asio::awaitable<void> server_connections::send_off(runtime::inline_call& caller,
 }
 
 void server_connections::distrust(const reply& said) noexcept {
-    command_connections_->distrust(
-        said, {store_errc::protocol, "an answer that its script does not give"});
+    command_connections_->distrust(said,
+                                   {store_errc::protocol, "an answer that the script never gives"});
     blocking_connections_->distrust(said);
 }
 
@@ -188,9 +188,9 @@ same_server_guard::same_server_guard(std::shared_ptr<node_context> context,
              checks_of_a_name} {}
 
 void same_server_guard::on_shared_connection(const server_in_use& now) {
-    const net::failure why{errc::outcome_unknown, context_->address() + " may be another server "
-                                                                        "now; the one before is "
-                                                                        "left"};
+    const net::failure why{errc::outcome_unknown,
+                           context_->address() + " may be another server now, so the client closes "
+                                                 "its connections to the earlier server"};
     command_connections_->follow(now, why);
     blocking_connections_->follow(now, why);
     subscriber_->follow(now, why);

@@ -196,7 +196,7 @@ void channels::message(const std::string& name, const std::string& text) {
 
 channels::expected channels::next_expected() {
     if (expected_.empty())
-        throw net::failure{store_errc::protocol, "an answer that nobody asked for"};
+        throw net::failure{store_errc::protocol, "an answer to no request"};
     const expected next = expected_.front();
     expected_.pop_front();
     if (next.about)

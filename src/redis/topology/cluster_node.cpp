@@ -192,7 +192,7 @@ cluster_node::shared_server cluster_node::server_of(node_number which) {
         servers_.resize(which + std::size_t{1});
     const server_address where = map().address(which);
     if (servers_[which])
-        retire(which, "its number is another's");
+        retire(which, "the new map of the cluster");
     const auto known = std::make_shared<node_context>(of_one(context_->how, where), context_->home);
     known->form = form();
     const std::weak_ptr<map_watch> watch = watch_;
@@ -348,8 +348,8 @@ void cluster_node::retire(node_number which, const std::string& told_by) {
     if (which >= servers_.size() || !servers_[which])
         return;
     const shared_server left = std::exchange(servers_[which], nullptr);
-    left->server.retire(left->context->address() + " has no part of the cluster any more, so " +
-                        told_by + " said; its answer is not waited for");
+    left->server.retire(left->context->address() + " is not part of the cluster any more, as " +
+                        told_by + " reported; the client does not wait for its answer");
 }
 
 void cluster_node::tidy() {
@@ -359,7 +359,7 @@ void cluster_node::tidy() {
         const auto number = static_cast<node_number>(i);
         if (servers_[i] && map().slots_of(number) == 0 &&
             net::later(servers_[i]->used_at, unused_max) <= now)
-            retire(number, "nobody");
+            retire(number, "the map of the cluster");
     }
 }
 

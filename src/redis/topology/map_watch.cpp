@@ -446,7 +446,7 @@ void map_watch::judge(const map_poll& told, slot_map::stamp asked) {
     refused_.reset();
     if (maps.empty()) {
         if (const std::string why = told.troubles(); !why.empty())
-            silence_ = "no node of the cluster tells who has which slots: " + why;
+            silence_ = "no node of the cluster returned the map of slots: " + why;
         if (!known_) // a known map, even an old one, is better than an error
             refused_ = told.refused();
         incomplete_ = true;

@@ -80,8 +80,9 @@ asio::awaitable<reply> primary_node::pursue(const script& what,
 
 void primary_node::move(const std::string& told_by) {
     const std::string address = context_->address();
-    server_.move({errc::outcome_unknown, address + " is the primary now, so " + told_by +
-                                             " said; the other one's answer is not waited for"});
+    server_.move({errc::outcome_unknown,
+                  address + " is the primary now, as " + told_by +
+                      " reported; the client does not wait for the answer of the other server"});
     tell_moved(context_->home, address, told_by);
 }
 
@@ -188,8 +189,8 @@ asio::awaitable<std::optional<bool>> fixed_address::is_missing(net::stream_endpo
 
 void fixed_address::leave() {
     missing_ = 0;
-    context_->leave_server({errc::unreachable, context_->how.host + " leads to " +
-                                                   net::address_of(last_->at) + " no more"});
+    context_->leave_server({errc::unreachable, context_->how.host + " no longer leads to " +
+                                                   net::address_of(last_->at)});
 }
 
 void fixed_address::close() {

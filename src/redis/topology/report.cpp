@@ -50,8 +50,7 @@ std::string_view take_last(std::string_view& words) {
 
 [[noreturn]] void refused_by_sentinel(const std::string& words) {
     if (words.starts_with("ERR unknown command"))
-        throw net::failure{classify(words),
-                           "a server answers there, and no Sentinel (" + words + ")"};
+        throw net::failure{classify(words), "the server there is not a Sentinel (" + words + ")"};
     throw net::failure{classify(words), words};
 }
 
@@ -104,7 +103,7 @@ sentinel_answer read_sentinel(const reply& service, const reply& address, const 
         told.primary = address_of_texts(address.items[0].text, address.items[1].text);
     if (!told.primary)
         throw net::failure{store_errc::protocol,
-                           "SENTINEL GET-MASTER-ADDR-BY-NAME tells of no host and port"};
+                           "SENTINEL GET-MASTER-ADDR-BY-NAME returned no host and port"};
     if (const auto facts = read_service(service)) {
         told.epoch = facts->epoch;
         told.down = facts->down && facts->primary == *told.primary;

@@ -300,11 +300,11 @@ asio::awaitable<void> sentinel_subscriber::notice_silence(self mine, shared_conn
             co_await mine->silence_->wait_until(due);
             asked = asked && time.now() - mine->heard_at_ >= idle_max;
         } else if (std::exchange(asked, true) || !line->can_send()) {
-            line->cut({errc::unreachable, "it says nothing any more"});
+            line->cut({errc::unreachable, "it sends nothing any more"});
         } else {
             composer{line->outbox()}.request({"PING"});
             if (!line->send())
-                line->cut({errc::unreachable, "it takes nothing any more"});
+                line->cut({errc::unreachable, "it accepts no data any more"});
         }
     }
 }
@@ -442,10 +442,10 @@ void sentinel_watch::judge(const inquiries& told) {
     const verdict outcome = choice_.decide(answers, told.asked(), context_->home.time.now());
     unknown_service_ = outcome == verdict::unknown_service;
     if (outcome == verdict::nobody_answers)
-        silence_ = "no Sentinel says where it is: " + troubles + hint_at_password(troubles);
+        silence_ = "no Sentinel returned its address: " + troubles + hint_at_password(troubles);
     if (unknown_service_)
-        silence_ = "the Sentinels know no service '" + context_->how.sentinel->service +
-                   "'; SENTINEL MASTERS lists those that they know";
+        silence_ = "the Sentinels do not know the service '" + context_->how.sentinel->service +
+                   "'; SENTINEL MASTERS lists the services that they know";
     if (outcome == verdict::moves)
         go_to(*choice_.primary(), "the Sentinels");
     else

@@ -108,14 +108,14 @@ namespace {
 constexpr std::size_t words_before_nodes = 2;
 
 [[noreturn]] void no_sense(const std::string& what) {
-    throw net::failure{store_errc::protocol, "CLUSTER SLOTS tells " + what};
+    throw net::failure{store_errc::protocol, "CLUSTER SLOTS returned an invalid reply: " + what};
 }
 
 std::int64_t number_up_to(std::int64_t most, const reply& said, const char* what) {
     if (said.type != reply::kind::integer)
-        no_sense("of " + std::string{what} + " that is no number");
+        no_sense(std::string{what} + " is not a number");
     if (said.integer < 0 || said.integer > most)
-        no_sense("of " + std::string{what} + " " + std::to_string(said.integer));
+        no_sense(std::string{what} + " is " + std::to_string(said.integer));
     return said.integer;
 }
 
@@ -143,7 +143,7 @@ std::string_view known_too_as(const reply& node, std::string_view name) {
 std::string host_in(const reply& node, const server_address& asked) {
     const reply& said = node.items[0];
     if (said.type != reply::kind::nil && said.type != reply::kind::text)
-        no_sense("of a host that is no text");
+        no_sense("a host is not a text");
     if (said.text.empty())
         return asked.host;
     if (said.text == "?") {
@@ -151,7 +151,7 @@ std::string host_in(const reply& node, const server_address& asked) {
         return address.empty() ? asked.host : std::string{address};
     }
     if (!is_host_beside(said.text, asked.host))
-        no_sense("of a host that cannot be one");
+        no_sense("a host has an invalid name");
     return said.text;
 }
 
@@ -159,7 +159,7 @@ std::string host_in(const reply& node, const server_address& asked) {
 /// the node has moved; the result then has no host.
 server_address node_in(const reply& node, const server_address& asked) {
     if (node.type != reply::kind::array || node.items.size() < 2)
-        no_sense("of a node that has no host and port");
+        no_sense("a node has no host and port");
     const auto port = static_cast<std::uint16_t>(number_up_to(65535, node.items[1], "the port"));
     std::string host = host_in(node, asked);
     return port == 0 ? server_address{} : server_address{std::move(host), port};
@@ -173,12 +173,12 @@ std::string id_in(const reply& node) {
 
 slot_range range_in(const reply& said, const server_address& asked) {
     if (said.type != reply::kind::array || said.items.size() <= words_before_nodes)
-        no_sense("of slots without a node");
+        no_sense("a range of slots has no node");
     slot_range range;
     range.first = slot_in(said.items[0]);
     range.last = slot_in(said.items[1]);
     if (range.first > range.last)
-        no_sense("of slots from " + std::to_string(range.first) + " to " +
+        no_sense("a range of slots goes from " + std::to_string(range.first) + " to " +
                  std::to_string(range.last));
     range.primary = node_in(said.items[words_before_nodes], asked);
     range.primary_id = id_in(said.items[words_before_nodes]);
@@ -199,14 +199,14 @@ slot_ranges read_slots(const reply& said, const server_address& asked) {
         throw net::failure{why, with_missing_right(said.text, is_denied ? "+cluster|slots" : "")};
     }
     if (said.type != reply::kind::array)
-        no_sense("no list");
+        no_sense("it is not a list");
     slot_ranges all;
     std::bitset<slot_count> seen;
     for (const reply& one : said.items) {
         all.push_back(range_in(one, asked));
         for (std::size_t slot = all.back().first; slot <= all.back().last; ++slot) {
             if (seen[slot])
-                no_sense("twice of the slot " + std::to_string(slot));
+                no_sense("the slot " + std::to_string(slot) + " is listed twice");
             seen.set(slot);
         }
     }

@@ -107,7 +107,7 @@ store_factory store_named(store_url& url) {
     if (url.names_servers() || url.path().starts_with('/'))
         url.refuse("memory: is followed by a name and no slashes, as in memory:test");
     if (url.path().empty())
-        url.refuse("memory: needs a name behind it, as in memory:test");
+        url.refuse("memory: needs a name after it, as in memory:test");
     url.refuse_unknown();
     return server::named(url.path())->connect();
 }

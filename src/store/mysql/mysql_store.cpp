@@ -127,10 +127,10 @@ bool is_local(const store_url& url) {
 std::string socket_of(const store_url& url) {
     const std::string example = url.scheme() + ":///run/mysqld/mysqld.sock?database=SCHEMA";
     if (url.names_servers())
-        url.refuse("a unix socket has no host; its path begins with a third slash, as in " +
+        url.refuse("a unix socket has no host; its path begins at the third slash, as in " +
                    example);
     if (url.path().size() < 2 || url.path()[0] != '/')
-        url.refuse("it names no socket; its path is written from the root, as in " + example);
+        url.refuse("it names no socket; give the absolute path of the socket, as in " + example);
     return url.path();
 }
 
@@ -140,8 +140,8 @@ std::string schema_in_path(const store_url& url) {
     const std::size_t used =
         segments.empty() || !segments.back().empty() ? segments.size() : segments.size() - 1;
     if (used > 1)
-        url.refuse("behind the hosts only a '/' and the schema may follow, which is the database; "
-                   "a '/' in its name is written %2F");
+        url.refuse("after the hosts, only a '/' and the schema (the database) may follow; in its "
+                   "name, write '/' as %2F");
     return used == 0 ? std::string{} : segments.front();
 }
 
@@ -154,7 +154,8 @@ void read_schema(store_url& url, options& how) {
     if (database)
         how.schema = *database;
     if (how.schema.empty())
-        url.refuse("it names no schema, which is the database that has the tables, as in " +
+        url.refuse("it names no schema (the database that has the tables); give it after the "
+                   "hosts, as in " +
                    url.scheme() +
                    (is_local(url) ? ":///run/mysqld/mysqld.sock?database=SCHEMA"
                                   : "://127.0.0.1:3306/SCHEMA"));

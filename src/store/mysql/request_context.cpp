@@ -45,7 +45,7 @@ std::int64_t number_at(const std::vector<std::optional<std::string>>& row, std::
     std::int64_t value = 0;
     const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (ec != std::errc{} || end != text.data() + text.size())
-        throw_unexpected("a value in a row is no number");
+        throw_unexpected("a value in a row is not a number");
     return value;
 }
 

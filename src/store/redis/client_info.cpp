@@ -498,9 +498,9 @@ asio::awaitable<void> presence_refresh::write(std::shared_ptr<presence_refresh> 
 void presence_refresh::note(const boost::system::system_error& why) {
     if (why.code() != store_errc::no_permission || !server_ || denied_.exchange(true))
         return;
-    tell_impaired(
-        "this client may not write who it is: whoever asks who holds its locks learns a number (to "
-        "be granted: +set +del ~holdfast_client:*; or options::announce = false)");
+    tell_impaired("this client has no right to store its description, so other programs see only a "
+                  "number as the holder of its locks (to be granted: +set +del ~holdfast_client:*; "
+                  "or options::announce = false)");
 }
 
 /// Reports once to the user's observer if the user has no permission to write the index.
@@ -508,10 +508,11 @@ void presence_refresh::note_index(std::string_view refusal) {
     if (classify(refusal) != store_errc::no_permission || !server_ ||
         std::exchange(index_denied_, true))
         return;
-    tell_impaired("this client may not write its name into the list of clients that hold or wait "
-                  "for locks, so holdfast top does not show its holds and waits (to be granted: "
-                  "+time +zadd +zrem +zremrangebyscore +pttl +pexpire ~holdfast_clients; or "
-                  "options::announce = false)");
+    tell_impaired(
+        "this client has no right to write its name into the list of clients that hold or wait "
+        "for locks, so holdfast top does not show its holds and waits (to be granted: "
+        "+time +zadd +zrem +zremrangebyscore +pttl +pexpire ~holdfast_clients; or "
+        "options::announce = false)");
 }
 
 void presence_refresh::tell_impaired(std::string_view text) {

@@ -481,7 +481,7 @@ std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);
     if (begin == error.npos || end == error.npos || end < begin)
-        return "something that is no lock";
+        return "something that is not a lock";
     return std::string{error.substr(begin + before.size(), end - begin - before.size())};
 }
 

@@ -14,9 +14,9 @@ constexpr std::string_view channel_prefix = "redisson_lock__channel";
 std::string_view form_of_braces(std::string_view name) {
     const std::size_t open = name.find('{');
     if (open == name.npos)
-        return "a '}' and no '{'";
+        return "a '}' without a '{'";
     if (name.find('}', open) == name.npos)
-        return "a '{' and no '}' behind it";
+        return "a '{' without a '}' after it";
     return "an empty '{}' before any other tag";
 }
 
@@ -136,8 +136,7 @@ std::optional<std::string> objection_to_name(const lock_name& name, std::size_t 
         return std::nullopt;
     return "the name has " + std::string{form_of_braces(name.text)} +
            ": a cluster would put its channel on another node than its key, and Redisson could "
-           "lock but never unlock it; allowed are no braces at all, or a tag that is not empty, as "
-           "in 'a{b}c'";
+           "lock but never unlock it; use no braces, or a tag that is not empty, as in 'a{b}c'";
 }
 
 namespace {

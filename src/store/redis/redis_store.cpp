@@ -32,14 +32,14 @@ constexpr std::chrono::microseconds polling_longest = std::chrono::milliseconds{
 void check_addresses(const std::vector<server_address>& all, std::uint16_t usual_port,
                      const std::string& field) {
     if (const auto twice = check.servers(all, usual_port, field))
-        check.require(false, field + " has the same server twice, as " + twice->numbers());
+        check.require(false, field + " contains the same server twice: " + twice->numbers());
 }
 
 void check_tls(const tls_options& tls, const std::string& field, const std::string& host) {
     check.certificate(tls, field);
     const std::string& name = tls.server_name.empty() ? host : tls.server_name;
     check.require(name.size() <= net::server_name_bytes_max,
-                  "the server's name is longer than any can be");
+                  "the server's name is longer than a host name can be");
     check.no_nul(name, field + ".server_name");
     check.files(tls);
 }
@@ -58,10 +58,10 @@ void check_cluster(const options& how) {
 }
 
 void check_place(const options& how) {
-    check.require(!how.sentinel || !how.cluster, "sentinel and cluster are both given");
+    check.require(!how.sentinel || !how.cluster, "sentinel and cluster cannot be used together");
     const bool is_one = !how.sentinel && !how.cluster;
     check.require(is_one || how.unix_socket.empty(),
-                  "unix_socket is given, and Sentinels and clusters are reached by TCP");
+                  "unix_socket cannot be used with Sentinels or a cluster, which need TCP");
     if (how.sentinel)
         check_sentinels(*how.sentinel);
     if (how.cluster)
@@ -72,7 +72,7 @@ void check_place(const options& how) {
         check.host(how.host, "host");
         check.require(how.port != 0, "port is 0");
     }
-    check.require(!how.tls || how.unix_socket.empty(), "tls is for TCP, and unix_socket is given");
+    check.require(!how.tls || how.unix_socket.empty(), "tls cannot be used with unix_socket");
     if (how.tls)
         check_tls(*how.tls, "tls", is_one ? how.host : "");
 }
@@ -80,7 +80,7 @@ void check_place(const options& how) {
 /// Checks the option `pubsub`. Sharded messages exist only in a cluster.
 void check_pubsub(const options& how) {
     check.require(how.pubsub <= pubsub_form::both,
-                  "pubsub is none of automatic, plain, sharded and both");
+                  "pubsub must be automatic, plain, sharded or both");
     check.require(how.cluster || how.pubsub <= pubsub_form::plain,
                   std::string{"pubsub is "} +
                       (how.pubsub == pubsub_form::both ? "both" : "sharded") +
@@ -101,7 +101,7 @@ void check_replica_timeout(const options& how) {
     check_time(how.replica_timeout, "replica_timeout");
     check.require(how.replica_timeout <= replica_timeout_most(how),
                   "replica_timeout is " + std::to_string(how.replica_timeout.count()) +
-                      " ms; the most is a third of command_timeout, which is " +
+                      " ms; the limit is a third of command_timeout, which is " +
                       std::to_string(replica_timeout_most(how).count()) + " ms");
 }
 
@@ -120,8 +120,7 @@ options checked(options how) {
     check.backoff(how.backoff_min, how.backoff_max);
     check_time(how.subscription_linger, "subscription_linger", duration::zero());
     check_time(how.fair_wait, "fair_wait");
-    check.require(how.redisson <= redisson_form::v3_17,
-                  "redisson is none of v3_13, v3_16 and v3_17");
+    check.require(how.redisson <= redisson_form::v3_17, "redisson must be v3_13, v3_16 or v3_17");
     check.require(how.blocking_connections_max <= blocking_connections_most,
                   "blocking_connections_max is more than 1000");
     check.require(how.polling >= how.polling.zero() && how.polling <= polling_longest,

@@ -14,14 +14,14 @@ duration fair_timeout::of(const ask& want) const {
 }
 
 void fair_timeout::lost(const ask& want, bool in_time) {
-    std::string_view text =
-        "its place in the queue of a fair lock is lost: it was not prolonged for longer than its "
-        "waiter_timeout, as the server was out of reach or full; it goes on from the end";
+    std::string_view text = "a waiter of a fair lock lost its place in the queue, because the "
+                            "server could not be reached or was full for longer than "
+                            "waiter_timeout; the waiter continues at the end of the queue";
     if (in_time) {
-        text =
-            "its place in the queue of a fair lock was taken away, although it had looked in time: "
-            "the server forgot it, or a JVM's clock is ahead by more than waiter_timeout; it "
-            "goes on from the end, and its places there last twice as long from now on";
+        text = "a waiter of a fair lock lost its place in the queue, although it had renewed the "
+               "place in time: the server lost its data, or a JVM's clock is ahead by more than "
+               "waiter_timeout; the waiter continues at the end of the queue, and its places now "
+               "last twice as long";
         if (longer_.size() >= names_max)
             longer_.clear();
         longer_[want.name.text] = std::max(want.outlasts, std::min(2 * of(want), longest_));

@@ -22,7 +22,7 @@ void throw_if_hopeless(verdict said) {
                                           "another reader waits for its own upgrade"};
     if (said == verdict::unfounded)
         throw boost::system::system_error{make_error_code(errc::lease_lost),
-                                          "the hold that it was to stand beside is gone"};
+                                          "the caller's other hold on this lock is gone"};
 }
 
 /// Returns the answer for an attempt that reached its deadline before the client learned whether

@@ -38,9 +38,9 @@ bool is_worn_out(const own_node& node) {
 
 [[noreturn]] void refuse_worn_out(const std::string& parent) {
     throw net::failure{store_errc::worn_out,
-                       "the numbers below '" + parent + "' have ended: it has had " +
-                           std::to_string(number_last) +
-                           " nodes or more. It is made anew when nobody uses it"};
+                       "the sequence numbers below '" + parent +
+                           "' are used up: the path has had " + std::to_string(number_last) +
+                           " nodes or more. The path is created again when no client uses it"};
 }
 
 /// When a node with this number or a greater one is deleted, the client also deletes the node's
@@ -116,8 +116,9 @@ asio::awaitable<std::vector<std::string>> queue_node::among(time_point last_star
         if (names || !mine_) // the node or its session is gone: create the node again
             mine_.reset();
     }
-    throw net::failure{errc::unreachable, "the node below '" + want_.parent +
-                                              "' was gone again and again when it was looked for"};
+    throw net::failure{errc::unreachable,
+                       "the node below '" + want_.parent +
+                           "' was deleted repeatedly before the client could find it"};
 }
 
 asio::awaitable<std::optional<std::vector<std::string>>> queue_node::list_beside() {
@@ -256,12 +257,13 @@ queue_node::node_options node_options_of(const store_session& home, const ask& w
 }
 
 [[noreturn]] void fail_unfounded() {
-    throw net::failure{errc::lease_lost, "the hold that it was to stand beside is gone"};
+    throw net::failure{errc::lease_lost, "the caller's other hold on this lock is gone"};
 }
 
 [[noreturn]] void fail_conflict() {
-    throw net::failure{errc::would_deadlock,
-                       "another waits for this reader to leave, and comes before its upgrade"};
+    throw net::failure{
+        errc::would_deadlock,
+        "another client waits until this reader has left, and is ahead of this upgrade"};
 }
 
 } // namespace

@@ -85,11 +85,11 @@ std::optional<std::string> objection_to_length(std::size_t bytes) {
 
 std::optional<std::string> objection_to_path(std::string_view path) {
     if (path.empty() || path.front() != '/')
-        return "a path begins with '/'";
+        return "a path must begin with '/'";
     if (path.size() > 1 && path.back() == '/')
-        return "a path does not end with '/'";
+        return "a path must not end with '/'";
     if (has_forbidden_letter(path))
-        return "the path has a letter that ZooKeeper forbids, or is no UTF-8";
+        return "the path contains a character that ZooKeeper forbids, or is not UTF-8";
     for (std::string_view rest = path.substr(1); !rest.empty();) {
         const std::size_t end = rest.find('/');
         const std::string_view part = rest.substr(0, end);
@@ -100,7 +100,7 @@ std::optional<std::string> objection_to_path(std::string_view path) {
         rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }
     if (path == "/zookeeper" || path.starts_with("/zookeeper/"))
-        return "what is below '/zookeeper' is ZooKeeper's own";
+        return "paths below '/zookeeper' are reserved for ZooKeeper";
     return std::nullopt;
 }
 
@@ -164,7 +164,7 @@ std::optional<std::string> paths::objection_to(const lock_name& name) const {
         if (std::optional<std::string> why = objection_to_length(name.text.size()))
             return why;
         if (name.text == "/")
-            return "the name is a path here, and '/' itself can be none";
+            return "the name is a path here, and '/' itself cannot be a lock";
         if (std::optional<std::string> why = objection_to_path(name.text))
             return "the name is a path here: " + *why;
         return std::nullopt;
@@ -172,7 +172,7 @@ std::optional<std::string> paths::objection_to(const lock_name& name) const {
     if (is_relative(name.text))
         return "the name is '" + name.text + "', which ZooKeeper forbids";
     if (root_ == "/" && name.text == "zookeeper")
-        return "'/zookeeper' is ZooKeeper's own";
+        return "'/zookeeper' is reserved for ZooKeeper";
     return objection_to_length(encoded(name.text).size());
 }
 

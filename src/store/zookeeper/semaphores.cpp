@@ -134,16 +134,16 @@ asio::awaitable<answer> permit_place::look() {
     if (std::exchange(granted_, false))
         home_->forget(want_);
     if (want_.permits > permits_most)
-        throw net::failure{errc::invalid_argument, "on ZooKeeper at most " +
+        throw net::failure{errc::invalid_argument, "on ZooKeeper, one call can get at most " +
                                                        std::to_string(permits_most) +
-                                                       " permits are had at once: each is a node"};
+                                                       " permits, because each permit is a node"};
     const std::optional<std::int64_t> all = co_await capacity();
     if (!all)
         co_return co_await busy();
     if (want_.permits > *all)
         throw net::failure{errc::invalid_argument, "'" + want_.name.text + "' has " +
                                                        std::to_string(*all) +
-                                                       " permits in all, fewer than are wanted"};
+                                                       " permits in all, fewer than requested"};
     if (!want_.waits && !must_leave()) {
         const bool hopeless = co_await is_busy(*all);
         if (hopeless)
@@ -302,8 +302,8 @@ namespace {
 
 [[noreturn]] void refuse_another_number(const semaphore_paths& at, std::int64_t present) {
     throw net::failure{errc::refused, "'" + at.itself + "' has " + std::to_string(present) +
-                                          " permits, and every client of it knows that number: on "
-                                          "ZooKeeper it is set once. Erase it first"};
+                                          " permits, and on ZooKeeper this number can be set only "
+                                          "once. Delete the semaphore first"};
 }
 
 [[noreturn]] void refuse_leases() {
@@ -317,7 +317,7 @@ namespace {
 /// Always throws, because this store has no counters to wait for. A waiter for permits is a
 /// `permit_place`.
 std::unique_ptr<place> zookeeper_counters::line_up(counter_ask, alarm&) {
-    throw net::failure{errc::invalid_argument, "ZooKeeper keeps no such counters"};
+    throw net::failure{errc::invalid_argument, "ZooKeeper has no counters of this kind"};
 }
 
 asio::awaitable<counter_answer> zookeeper_counters::change(counter_change what) {

@@ -94,7 +94,7 @@ std::string store_session::data_for(const owner_id& owner, std::string_view abov
 void store_session::require_time(time_point last_start) const {
     if (context.time.now() >= last_start)
         throw net::failure{errc::unreachable,
-                           at->address() + " answers too slowly: an attempt has " +
+                           at->address() + " answers too slowly: the time limit of an attempt is " +
                                std::to_string(2 * at->command_timeout().count()) + " ms"};
 }
 

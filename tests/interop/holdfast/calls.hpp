@@ -39,8 +39,8 @@ private:
     std::jthread thread_{[this](const std::stop_token& over) { play(over); }};
 };
 
-// What Redisson's methods mean to us, by their names: the commands do not know which side they go
-// to.
+// Table of holdfast's equivalents for Redisson's methods, by name. A command is the same for both
+// sides.
 
 /// One call of one actor.
 struct call {

@@ -297,7 +297,7 @@ void answer_of_permits_later(const call& of, answer_to_call done) {
 
 namespace {
 
-// What the methods of Redisson's rate limiter mean to us. Intervals are in milliseconds.
+// Equivalents of the methods of Redisson's rate limiter. Intervals are in milliseconds.
 
 rate_limiter& limiter_of(const call& of) {
     return std::get<rate_limiter>(of.at.counter(of.object, of.name));
@@ -326,7 +326,7 @@ json::value try_to_draw(const call& of) {
     return limiter_of(of).try_acquire_for(of.lengths[1], wanted_of(of), of.interrupted);
 }
 
-/// As a JVM's RateLimiterConfig is written.
+/// Returns the configuration in the text form of Redisson's RateLimiterConfig.
 json::value config_of(const call& of) {
     const std::optional<rate> now = limiter_of(of).current_rate();
     if (!now)

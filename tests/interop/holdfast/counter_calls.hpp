@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods of Redisson's semaphores, latches and rate limiters mean to us.
+// Translates the methods of Redisson's semaphores, latches and rate limiters to calls of holdfast.
 #pragma once
 
 #include "interop/holdfast/calls.hpp"
@@ -9,10 +9,10 @@
 
 namespace holdfast::interop {
 
-/// Whether it is one of a counter, and not of a lock.
+/// Returns whether the method belongs to a counter, and not to a lock.
 bool is_of_counter(const call&);
 
-/// As `is_asynchronous`, `answer` and `answer_later`.
+/// Same functions as `is_asynchronous`, `answer` and `answer_later`, for counters.
 bool is_asynchronous_of_counter(const std::string& method);
 json::value answer_of_counter(const call&);
 void answer_of_counter_later(const call&, answer_to_call);

@@ -96,13 +96,13 @@ private:
     std::thread thread_{[this] { loop_.run(); }};
 };
 
-/// One of the locks that a lock of several is made of.
+/// One of the locks that are members of a combined lock.
 struct part {
     home& at;
     std::string getter, name;
 };
 
-/// What "getMultiLock" and "getRedLock" make of them.
+/// Returns the combined lock of "getMultiLock" or "getRedLock" with these members.
 std::unique_ptr<any_lock> combined(const std::string& getter, const std::vector<part>&);
 
 /// `{"lease_time": 3000, "poll_bound": 60000}`

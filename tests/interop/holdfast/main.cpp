@@ -166,7 +166,8 @@ private:
         return true;
     }
 
-    /// How long each of so many calls took, in microseconds, with nothing of ours in between.
+    /// Returns the duration of each of a number of calls, in microseconds, without other code
+    /// between the calls.
     json::value round_trips(const json::object& command) {
         const call made = call_in(command, {});
         json::array took;

@@ -259,7 +259,7 @@ void worker::draw(const turn& how, const std::string& name) {
     history_.write("left " + name);
 }
 
-/// One permit, under a lease.
+/// Takes one permit with a lease.
 void worker::rent(const turn& how, const std::string& name) {
     leased_semaphore& seats = std::get<leased_seats>(home_.counter(how.object, name)).all;
     history_.write("asks " + name + " " + std::to_string(sure_for(how.lease).count()) + " 1");
@@ -287,7 +287,7 @@ void worker::spend(const turn& how, const std::string& name) {
     history_.write((drawn(limiter, how) ? "drew " : "gives-up ") + name);
 }
 
-/// Whoever comes sets it if it is open, counts it down and waits for the others.
+/// Each worker sets the latch if it is open, counts it down and waits for the other workers.
 void worker::meet(const turn& how, const std::string& name) {
     auto& gate = std::get<latch>(home_.counter(how.object, name));
     if (!rests(how.rest)) {

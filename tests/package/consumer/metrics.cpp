@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest program with the component: a call that fails is counted.
+// The smallest program that uses the metrics component. It counts a call that fails.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/metrics/collector.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest program with the component: nobody listens there, and it says so.
+// The smallest program that uses the MySQL component. No server listens at its address, so its call
+// reports an error.
 #include <holdfast/holdfast.hpp>
 #include <holdfast/mysql/options.hpp>
 

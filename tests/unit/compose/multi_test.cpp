@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks as one: all or none, nobody waits while it holds, and the loss of one is the loss
-// of the whole.
+// Several locks taken as one: a call takes all of them or none, never waits while it holds one, and
+// loses the whole hold when one lock is lost.
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 

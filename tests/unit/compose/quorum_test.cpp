@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A majority of independent servers: what counts as a vote, what the hold is worth, and what
-// becomes of the nodes that did not answer.
+// A lock on a majority of independent servers: which replies count as votes, how long the hold is
+// valid, and how locks on nodes that did not reply are removed.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/leased_semaphore.hpp>
@@ -219,8 +219,8 @@ TEST_F(Quorum, WhoeverHasAMajorityExcludesOthers) {
     EXPECT_EQ(held_at(), 3u);
 }
 
-// What was found by a seed: it queued behind them, and was taken for one whose node does not
-// answer.
+// A fault that a simulation found: the request queued behind others, so its node was treated as one
+// that does not reply.
 TEST_F(Quorum, WhereOthersOfItsClientsWaitForANodeAloneItIsBusyAndNotUnreachable) {
     for (memory::server& each : servers)
         each.occupy("stock", 1h);
@@ -414,11 +414,11 @@ TEST_F(Quorum, RefusesWhatCannotBe) {
     const auto with = [](quorum_mutex::nodes of, quorum_options how) {
         return [of, how] { const quorum_mutex made{of, "stock", how}; };
     };
-    EXPECT_THAT(with(twice, {}), refuses("one client"));
+    EXPECT_THAT(with(twice, {}), refuses("the same client"));
     EXPECT_THAT(with({}, {}), refuses("0 nodes"));
     const quorum_options fair{.kind = lock_kind::fair}, slow{.node_timeout = 8s},
         shorter{.longest_lease = lease_time{1s}};
-    EXPECT_THAT(with(all(), fair), refuses("neither plain nor token"));
+    EXPECT_THAT(with(all(), fair), refuses("must be plain or token"));
     EXPECT_THAT(with(all(), slow), refuses("node_timeout"));
     EXPECT_THAT(with(all(), shorter), refuses("longest_lease"));
 }
@@ -615,8 +615,8 @@ TEST_F(QuorumOfTwoKinds, WithoutAMajorityItEndsWithTheSessionAlthoughItsLeaseIsL
     EXPECT_FALSE(held.owns_lock());
 }
 
-// A server that grants its part and then stands still, and nodes that do not answer: the caller
-// does not wait for them.
+// A server that grants its part and is then stopped, and nodes that do not reply: the caller does
+// not wait for them.
 
 class StalledMember : public on_stage {
 protected:
@@ -697,7 +697,8 @@ TEST_F(StalledMember, QuestionsToAQuorumWaitWhereTheLastAnswerDecides) {
     EXPECT_TRUE(locked.value());
 }
 
-/// A handler blocks the executor of all members: whoever asks is told by the clock.
+/// A handler blocks the executor of all members. The state of the hold is still correct, because it
+/// is computed from the clock.
 TEST_F(StalledMember, TokensOfAJointHoldAskTheClock) {
     (void)second.vacate("stock");
     (void)third.vacate("stock");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's executor and clock end while other threads use the client. What is wrong here shows
-// under AddressSanitizer and ThreadSanitizer, and mostly without them.
+// A user's executor and clock end while other threads use the client. Errors in this code show
+// under AddressSanitizer and ThreadSanitizer, and rarely without them.
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
@@ -93,7 +93,7 @@ private:
     asio::io_context& io_;
 };
 
-/// What a thread does again and again.
+/// Operations that each thread repeats.
 struct repeated {
     std::string name;
     std::function<void(client&)> verb;

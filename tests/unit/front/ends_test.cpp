@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After close() a user's clock and executor are not touched: they may be destroyed in any order.
-// What is wrong here shows under AddressSanitizer.
+// After close(), the client does not use the user's clock and executor, so they may be destroyed in
+// any order. Errors in this code show under AddressSanitizer.
 #include "support/clocks.hpp"
 #include "support/loop_thread.hpp"
 #include "unit/front/real_time.hpp"
@@ -262,7 +262,8 @@ TEST_F(Destruction, OfAClientFailsWhoeverWaits) {
     const auto thrown = soon(std::move(blocked));
     EXPECT_EQ(thrown.code, errc::closed);
     EXPECT_THAT(thrown.text, HasSubstr("closed"));
-    // Who waits is told before its call has ended, and the destructor waits for neither.
+    // A waiting call is completed before the other call has ended, and the destructor waits for
+    // neither of them.
     EXPECT_TRUE(eventually([&] { return listener_count(*server) == 0; }));
 }
 
@@ -430,7 +431,8 @@ protected:
     mutex stock{alice, "stock"};
     std::stop_source stop;
 
-    /// Blocks in `call` on a thread of its own, is told to stop when `ready`, and must then throw.
+    /// Runs the blocking `call` on its own thread and requests a stop when `ready` returns true.
+    /// The call must then throw.
     void expect_stopped(const std::function<void(std::stop_token)>& call,
                         const std::function<bool()>& ready) {
         auto waiter = elsewhere([&] { return thrown_by([&] { call(stop.get_token()); }).code; });

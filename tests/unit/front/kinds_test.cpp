@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fair_mutex is made with, and its blocking verbs.
+// Options of a fair_mutex, and its blocking functions.
 #include "support/counter_verbs.hpp"
 #include "support/holds.hpp"
 #include "support/loop_thread.hpp"
@@ -429,8 +429,8 @@ TEST_F(Recursion, AThousandLevelsAreFine) {
     EXPECT_TRUE(is_free("stock"));
 }
 
-// What every verb of what is counted owes: on the client's own executor, after close(), and when
-// the objects go while it is under way.
+// Contract of all functions of the counters: on the client's own executor, after close(), and when
+// the objects are destroyed during a call.
 
 using support::counter_verbs;
 using support::counters;

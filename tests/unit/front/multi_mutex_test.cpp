@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks as one, with threads: whose they are, and members whose clients run elsewhere, or
-// nowhere.
+// Several locks taken as one, with threads: which thread is the owner, and members whose clients
+// run on another executor or on none.
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/multi_mutex.hpp>

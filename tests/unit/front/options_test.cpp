@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client is made with.
+// Options of a client.
 #include "support/holds.hpp"
 #include "support/wrapped_store.hpp"
 #include "unit/front/real_time.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 class Options : public in_real_time {
 protected:
-    /// What a client made with them says: the words of the refusal.
+    /// Returns the error text of a client that is created with these options.
     static std::string refusal_of(options how) {
         const auto refused = thrown_by([&] { const client c{std::move(how)}; });
         EXPECT_EQ(refused.code, errc::invalid_argument) << refused.text;
@@ -151,7 +151,7 @@ TEST_F(Options, AMalformedUrlIsRefusedPartByPart) {
         {"redis://127.0.0.1?lease_time", "value"},
         {"redis://127.0.0.1?prefix=a&prefix=b", "twice"},
         {"redis://127.0.0.1#part", "'#'"},
-        {"redis://127.0.0.1/ 1", "blank"},
+        {"redis://127.0.0.1/ 1", "space"},
         {"unix://", "path"},
         {"memory:", "name"},
         {"memory://test", "memory:test"},
@@ -184,7 +184,7 @@ TEST_F(Options, EachClientHasAnIdentityOfItsOwn) {
     EXPECT_EQ(moved.id().size(), 36u);
 }
 
-// What a lock is made with.
+// Options of a lock.
 
 class MutexOptions : public in_real_time {
 protected:

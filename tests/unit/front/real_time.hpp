@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients with threads of their own on a server in this process: for verbs that block.
+// Clients with their own threads at a memory server in this process, for blocking functions.
 #pragma once
 
 #include "store/memory/test_access.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Required replicas, as users ask for them.
+// Required replicas through the public interface.
 #include "support/wrapped_store.hpp"
 #include "sync/lock_handle.hpp"
 #include "unit/front/real_time.hpp"
@@ -123,7 +123,7 @@ TEST_F(RequiredReplicas, OfAnotherQuorumObjectMayNotBeMoreThanTheHoldWasTakenWit
     few.lock();
     const auto refused = thrown_by([&] { more.lock(); });
     EXPECT_EQ(refused.code, errc::already_held);
-    EXPECT_THAT(refused.text, HasSubstr("with 0 required replicas, and not with 1"));
+    EXPECT_THAT(refused.text, HasSubstr("with 0 required replicas, not with 1"));
     few.unlock();
     more.lock();
     few.lock();

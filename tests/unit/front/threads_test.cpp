@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking verbs: whose a hold is, when a call returns, and what happens when a thread ends.
+// Blocking functions: which thread owns a hold, when a call returns, and what happens when a thread
+// ends.
 #include "unit/front/real_time.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
@@ -325,7 +326,7 @@ TYPED_TEST(StdLocks, ThreadsOfOneClientExcludeEachOther) {
     EXPECT_EQ(entered, threads * rounds);
 }
 
-// What a store needs before the first lock: `client::set_up()`.
+// Set-up of a store before the first lock: `client::set_up()`.
 
 /// The memory server, with one table to make.
 class store_with_a_table final : public store {

@@ -110,7 +110,7 @@ protected:
     using maybe = std::optional<lease>;
     recursive_mutex stock{alice, "stock"};
 
-    /// It brought the lock; and lets go of it, so that the next can have it.
+    /// The call got the lock. The test releases it, so that the next call can get it.
     void holds(spoken<lease> got) {
         EXPECT_FALSE(got.code) << got.code.message();
         ASSERT_TRUE(got.value);
@@ -302,7 +302,8 @@ TEST_F(Tokens, AMoveOnlyHandlerIsFine) {
     soon(heard.get_future());
 }
 
-// What a thread asks behind an unlock() that did not wait comes behind it, on whichever way.
+// Requests of a thread after an unlock() that did not wait arrive after its release, on every
+// connection.
 
 class DeferredRelease : public in_real_time {
 protected:

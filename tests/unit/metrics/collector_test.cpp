@@ -419,7 +419,7 @@ TEST(Collector, ThreadsMayReportAndReadAtTheSameTime) {
     EXPECT_EQ(value_of(metrics, "holdfast_waiting", {{"name", "a"}}), 0);
 }
 
-// What Prometheus gets.
+// Values that Prometheus gets.
 
 std::string scraped(int port) {
     asio::ip::tcp::iostream connection{"127.0.0.1", std::to_string(port)};

@@ -19,7 +19,7 @@
 
 namespace holdfast::mysql {
 
-/// A connection that answers when the test says so, or at once.
+/// A connection whose replies come when the test sends them, or at once.
 class model_line final : public server_connection {
 public:
     model_line(holdfast::clock& time, bool answers)
@@ -566,7 +566,7 @@ TEST_F(MysqlPool, NoMoreConnectionsToWaitOnThanItMay) {
     EXPECT_THAT(line().asked, ElementsAre(ElementsAre("DO RELEASE_ALL_LOCKS()")));
     take(second);
     EXPECT_TRUE(second);
-    EXPECT_EQ(world_.lines.size(), 1u) << "the same one";
+    EXPECT_EQ(world_.lines.size(), 1u) << "the same server";
 }
 
 } // namespace

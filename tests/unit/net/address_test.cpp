@@ -364,7 +364,7 @@ TEST_F(ByteStream, AServerThatWantsTlsIsNamed) {
     plain_stream line{home_};
     dial(line);
     say(std::string_view{"\x15\x03\x01\x00\x02\x02\x16", 7}); // an alert
-    EXPECT_EQ(run(line.receive()), "what answers there speaks TLS; say it louder");
+    EXPECT_EQ(run(line.receive()), "the server there uses TLS; say it louder");
 }
 
 TEST_F(ByteStream, TheFirstReasonCounts) {
@@ -391,7 +391,7 @@ TEST(Attempt, LeavesNothingUnknownWhateverEndsIt) {
     EXPECT_EQ(trouble_with(failure{errc::refused, "no"}).code(), errc::refused);
     EXPECT_EQ(trouble_with(std::runtime_error{"odd"}).text(), "odd");
     EXPECT_EQ(trouble_with(std::runtime_error{"odd"}).code(), errc::unreachable);
-    EXPECT_EQ(trouble_with(7).text(), "an exception that is no std::exception");
+    EXPECT_EQ(trouble_with(7).text(), "an exception that is not a std::exception");
 }
 
 } // namespace

@@ -163,7 +163,7 @@ TEST_F(TlsContext, ReadsTheFilesForEachSession) {
     EXPECT_EQ(peer_->heard, "question");
 }
 
-// What both ends say, and how they end.
+// Data that both ends send, and how connections end.
 
 using TlsSession = with_tls_peer;
 
@@ -268,13 +268,13 @@ TEST_F(TlsSession, WhatSpeaksNoTLSIsTold) {
     }
 }
 
-// Who believes whom, and what is said of who does not.
+// Verification of certificates by both ends, and the messages about a refused certificate.
 
 using days = support::authority::days;
 
 class TlsTrust : public with_tls_peer {
 protected:
-    /// What is said of the server's certificate.
+    /// Returns the message about the server's certificate.
     std::string objection() {
         const auto why = connect();
         if (!why)
@@ -287,7 +287,7 @@ protected:
         return why->text();
     }
 
-    /// What is still to be sent after a failure: why.
+    /// Sends the data that follows a failure: the reason.
     void tell_peer() {
         std::string last;
         session_->say_goodbye(last);

@@ -30,7 +30,7 @@ reply read(std::string_view bytes) {
     return std::move(*come);
 }
 
-/// What the reader finds wrong with it; empty: nothing.
+/// Returns the reader's error for these bytes; empty if there is none.
 std::string objection_to(std::string_view bytes, std::size_t bytes_max = 1024) {
     answer_reader reader{bytes_max};
     try {
@@ -186,7 +186,7 @@ TEST(AnswerReader, RefusesALineThatDoesNotEnd) {
     EXPECT_EQ(objection_to("-" + longest + "\r\n", 1024 * 1024), "");
     EXPECT_EQ(objection_to("$100000\r\n" + std::string(100'000, 'x') + "\r\n+OK\r\n", 1024 * 1024),
               "")
-        << "that is none";
+        << "a bulk string is not a line";
     const std::string endless(2 * answer_reader::line_bytes_max, 'x');
     for (const char* begins : {"+", "-", ":1\r\n+", "*2\r\n$3\r\nabc\r\n-", "$", "*", ""})
         EXPECT_NE(objection_to(begins + endless, 16 * 1024 * 1024), "") << begins;
@@ -247,7 +247,7 @@ TEST_P(Classify, TellsByTheServersWords) {
     EXPECT_EQ(classify(GetParam().text), GetParam().meant);
 }
 
-// As servers said them: redis 7.0, valkey 8.0, redis 8.0.
+// Error texts of real servers: redis 7.0, valkey 8.0, redis 8.0.
 INSTANTIATE_TEST_SUITE_P(
     AtTopLevel, Classify,
     ::testing::Values(
@@ -348,7 +348,7 @@ using ::testing::StartsWith;
 
 class Misdirection : public ::testing::Test {
 protected:
-    /// What comes of that answer; no code if it is nothing of the kind.
+    /// Returns the error for this reply, or no error code if the reply is of another kind.
     struct outcome {
         error_code code{};
         std::string text{};

@@ -271,7 +271,7 @@ reply bulk(std::string words) {
     made.type = kind::text;
     return made;
 }
-/// What a server answers that is in order.
+/// Returns the replies of a server without faults.
 reply good(std::string_view step) {
     return step == "ROLE"             ? array({"master"})
            : step == "TIME"           ? array({"1", "2"})
@@ -281,7 +281,7 @@ reply good(std::string_view step) {
 
 class Handshake : public ::testing::Test {
 protected:
-    /// What it asks for, in order.
+    /// Returns the requests of the handshake, in order.
     std::vector<std::string> steps(purpose what_for = purpose::commands) {
         handshake greeting{how_, who_, "label", what_for};
         std::vector<std::string> asked;
@@ -486,7 +486,7 @@ TEST(ClientName, IsWhatServersAllow) {
     EXPECT_EQ(client_name(std::string(1000, 'x')).size(), 128u);
 }
 
-// What a redirection's address may be: tests/unit/redis/cluster/redirection_test.cpp.
+// tests/unit/redis/cluster/redirection_test.cpp tests which addresses a redirection may have.
 
 TEST(Host, IsPrintableAndNotTooLong) {
     EXPECT_TRUE(is_host("a"));

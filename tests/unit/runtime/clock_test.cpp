@@ -256,7 +256,8 @@ struct machines {
         pass(back);
         estimate.learn(sent_at, ours(), shown);
     }
-    /// What the server shows at that moment of our clock, if it goes on as now.
+    /// Returns the server's time at this time of the client's clock, if the server's clock keeps
+    /// its present speed.
     microseconds server_at(time_point local) const {
         const double until = double(microseconds{local.time_since_epoch()}.count()) - now;
         return microseconds{std::llround(server_at_now + server_rate * until)};

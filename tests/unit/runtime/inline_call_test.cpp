@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A calling thread inside the monitor: alone there, and with its own work only.
+// A calling thread that runs its operation inside the client's monitor: no other thread is inside,
+// and it runs only its own operation.
 #include "runtime/blocking.hpp"
 #include "runtime/monitor.hpp"
 #include "support/eventually.hpp"

@@ -632,8 +632,8 @@ TEST(AfterCloseOfAStuckStore, NobodyWaitsLongerThanASecond) {
     time.run_for(2h);
 }
 
-// Stop callbacks run on the client's executor, outside of every lock of ours, whoever asks for a
-// token meanwhile.
+// Stop callbacks run on the client's executor while the library holds none of its internal mutexes,
+// even if other threads get a token meanwhile.
 
 class StopCallbacks : public on_stage {
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each hold of a fenced lock has a greater token than those before it, whoever had them.
+// Each hold of a fenced lock has a greater token than all earlier holds of any client.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/fenced_mutex.hpp>
@@ -171,7 +171,7 @@ TEST_F(Fenced, AHoldIsNotHandedOnToAPlainLockOfItsName) {
     EXPECT_EQ(alice.count(verb::release), 1u);
 }
 
-// Who waits for a lock of tokens is told by clients of ours, and by no other program.
+// A waiter for a token lock is notified by holdfast clients, but by no other program.
 
 class Token : public on_stage {
 protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A released hold goes to the next waiter of the same client without a word to the store, as far as
-// the budget and the lease allow.
+// A client hands a released lock to its own next waiter without a request to the store, within the
+// limits of the hand-off budget and the lease.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/counting_semaphore.hpp>

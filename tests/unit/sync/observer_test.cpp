@@ -366,8 +366,8 @@ TEST_F(Observer, IsToldTheServersOwnWords) {
     EXPECT_THAT(report.text, testing::HasSubstr("the server's own words"));
 }
 
-// A user's handler that throws, on an executor whose owner catches and runs on: it comes out there,
-// as always in Asio, and nothing of ours ends with it.
+// A user's handler throws, on an executor whose owner catches exceptions and continues. The
+// exception leaves the executor's run(), as usual in Asio, and the library continues to work.
 
 class ThrowingHandler : public on_stage {
 protected:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that enters a lock of its own again, whose first lease was fixed: from then on it is
-// renewed.
+// A thread that holds a lock with a fixed lease takes it again: from then on, the lease is renewed.
 #include "sync/held_lock.hpp"
 #include "sync/thread_table.hpp"
 #include "unit/sync/stage.hpp"

@@ -184,7 +184,7 @@ TEST_F(Release, AfterTheLossIsToldWithoutAsking) {
 
 TEST_F(Release, OfATermThatEndedThisMomentIsALoss) {
     lease held = taken(stock, lease_time{100ms});
-    // The clock jumps, and the release comes before whoever sleeps wakes.
+    // The clock jumps, and the release runs before the sleeping coroutine wakes up.
     clock.run_until(clock.now() + 96ms);
     const time_point end = clock.now() + 1ms;
     held.async_unlock(released.handler());
@@ -548,8 +548,8 @@ TEST_F(ForceUnlock, QuestionsAreAnsweredByTheStore) {
     server.evict("stock");
 }
 
-// A renewal that is given up, or answered, only after its hold was lost: the store may have the
-// lock for longer than was thought at the loss, and is told to release it for longer.
+// A renewal that ends only after its hold was lost. The store may keep the lock for longer than the
+// client assumed at the loss, so the client repeats the release for longer.
 
 class LateRemains : public on_stage {
 protected:

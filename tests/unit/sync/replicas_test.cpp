@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grants and renewals that count only when so many replicas have confirmed them.
+// Grants and renewals that count only if the required number of replicas has confirmed them.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/counting_semaphore.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that many share and one may have alone, at the gate of its client: who joins whom, who
-// waits for whom, and what is asked of the store.
+// Read-write locks in the local queue of a client: which calls share a hold, which calls wait, and
+// which requests the store gets.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/spin_mutex.hpp>
@@ -438,8 +438,8 @@ TEST_F(SharedAside, ALeaseOfAnotherTypeOfLockIsNotEnteredAgain) {
     EXPECT_TRUE(inner.failed(errc::not_owner));
 }
 
-// What other programs and clients do to a hold or a wait: JVMs that read cut the leases of all
-// readers, and a client that takes a spin lock again and again shuts others out.
+// Effects of other programs and clients on a hold or a wait: reading JVMs shorten the leases of all
+// readers, and a client that takes a spin lock again and again keeps others from getting it.
 
 class ForeignReaders : public on_shared_stage {
 protected:

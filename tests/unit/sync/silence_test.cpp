@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A renewal that nobody answers: a connection that died without a word.
+// Renewals without a reply, because the connection is dead without notice.
 #include "sync/release.hpp"
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
@@ -173,7 +173,7 @@ TEST_F(Silence, AnExtensionIsNotAskedTwiceWhereTheStoreItselfGaveUp) {
     EXPECT_EQ(bob.count(verb::renew), 1u);
 }
 
-// What came of one name is nothing to the others of its request.
+// The result of one name does not affect the other names of the same request.
 
 class Siblings : public on_stage {
 protected:
@@ -480,7 +480,7 @@ TEST_F(Overtaken, WhoWaitsForTheReleaseMayBeCancelledAndTheClientClosed) {
     EXPECT_TRUE(closed.done());
 }
 
-// What an acquisition does when the store does not answer, answers late, or says no.
+// Acquisitions when the store does not reply, replies late, or refuses the request.
 
 class Outage : public on_stage {
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that takes a good part of the lease, and a server that refuses renewals.
+// A network whose delay is a large part of the lease, and a server that refuses renewals.
 #include "unit/sync/stage.hpp"
 
 #include <tuple>
@@ -227,7 +227,8 @@ TEST_F(RefusedRenewal, OfManyHoldsIsNoStorm) {
     EXPECT_LE(alice.count(verb::renew), 200u);
 }
 
-/// A handler blocks the executor: nobody tells of a loss, but whoever asks is told.
+/// A handler blocks the executor. Then no event reports the loss, but the functions of the lease
+/// do.
 class BlockedExecutor : public on_stage {
 protected:
     actor& alice = enter({.lease_time = 3s}, 1s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a small story is told: a memory server, a few clients on the test's own thread, and time
-// that moves only when nothing else can happen.
+// Fixture with a memory server and a few clients on the test's own thread. The simulated time moves
+// only when nothing else can happen.
 #pragma once
 
 #include "store/memory/test_access.hpp"
@@ -39,7 +39,7 @@ namespace holdfast::sync {
 // A store that throws what a test wants instead of asking, and that can doubt a hold: for what the
 // memory server never does.
 
-/// What a test does to a store. It outlives the store.
+/// Faults that a test sets for a store. This object outlives the store.
 struct interference {
     /// What to throw at a request of that kind; nothing: let it through.
     std::function<error_code(memory::verb)> objects{};
@@ -312,7 +312,7 @@ private:
     std::list<actor> actors_;
 };
 
-/// What an engine still has under way.
+/// Returns the operations that an engine still has to finish.
 inline leftovers left_in(const actor& a) {
     return a.inside.lock()->left();
 }

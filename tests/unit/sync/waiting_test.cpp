@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an acquisition waits for a lock that somebody else holds, and how it stops.
+// How an acquisition waits for a lock that another client holds, and how the wait ends.
 #include "sync/retry_policy.hpp"
 #include "unit/sync/stage.hpp"
 
@@ -300,7 +300,7 @@ TEST_F(Waiting, NoTwoHoldsOfAClientHaveTheSameNumber) {
     EXPECT_EQ(std::unique(owners.begin(), owners.end()), owners.end());
 }
 
-// Who waits for a spin lock polls, and listens to nobody.
+// A waiter for a spin lock polls, and has no subscription.
 
 class Spin : public on_stage {
 protected:
@@ -732,7 +732,8 @@ TEST_F(Cancellation, AWakeUpThatWasConsumedIsNotLost) {
     EXPECT_TRUE(next.well()) << "the wake-up went with who was cancelled";
 }
 
-/// One story: Alice waits while a foreigner holds, and is told to stop after `moment`.
+/// One run: Alice waits while another program holds the lock, and her wait is cancelled after
+/// `moment`.
 void cancel_at(duration moment, const fate& weather) {
     SCOPED_TRACE(moment.count());
     stage all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program asks the holder of a lock to release it soon: who gets the wish, when, and at which
-// cost.
+// A program asks the holder of a lock to release it soon: who gets the request, when, and how many
+// messages this costs.
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/leased_semaphore.hpp>

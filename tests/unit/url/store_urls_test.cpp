@@ -283,18 +283,19 @@ struct mistake {
     const char* said;
 };
 constexpr mistake mistakes[] = {
-    {"zk:h", "behind zk: two slashes and a host must follow, as in zk://127.0.0.1:2181/chroot"},
+    {"zk:h", "after zk: two slashes and a host must follow, as in zk://127.0.0.1:2181/chroot"},
     {"zk://", "it names no host"},
     {"zk:///chroot", "it names no host, as in zk://127.0.0.1:2181/chroot"},
-    {"zk://a,,b", "one of its hosts is empty; hosts are separated by one ','"},
-    {"zk://a:1,b:x", "is no number from 1 to 65535"},
-    {"zk://h?form=redisson", "form \"redisson\" is none of curator and kazoo"},
-    {"zk://h?acl=world", "acl \"world\" is none of open and creator"},
-    {"zk://h?names_are_paths=1", "names_are_paths \"1\" is neither yes nor no"},
+    {"zk://a,,b", "one of its hosts is empty; write one ',' between two hosts"},
+    {"zk://a:1,b:x", "must be a number from 1 to 65535"},
+    {"zk://h?form=redisson", "form \"redisson\" is not allowed; allowed are curator and kazoo"},
+    {"zk://h?acl=world", "acl \"world\" is not allowed; allowed are open and creator"},
+    {"zk://h?names_are_paths=1", "names_are_paths must be yes or no, not \"1\""},
     {"zk://h?session_timeout=8", "session_timeout \"8\" has no unit"},
     {"zk://h?sesion_timeout=8s", "do you mean session_timeout?"},
-    {"zk://h?tls_ca_file=/a", "tls_ca_file needs tls=yes beside it"},
-    {"zk://h?polling=1us", "there is no parameter \"polling\"; known are lease_time, "},
+    {"zk://h?tls_ca_file=/a", "tls_ca_file requires tls=yes"},
+    {"zk://h?polling=1us",
+     "unknown parameter \"polling\"; the allowed parameters are lease_time, "},
     {"zk://h?root=/a&root=/b", "root is given twice"},
 };
 
@@ -329,7 +330,7 @@ using names = std::set<std::string>;
 names known_parameters(const std::string& url = "rediss://host") {
     const std::string unlike(100, 'x');
     const support::thrown refused = support::thrown_by([&] { client{url + "?" + unlike + "=1"}; });
-    const std::string before_list = "known are ";
+    const std::string before_list = "the allowed parameters are ";
     const std::string list =
         refused.text.substr(refused.text.find(before_list) + before_list.size());
     names found;

@@ -15,7 +15,7 @@
 namespace holdfast::redis {
 namespace {
 
-// What real servers compute is compared in tests/redis/store_server_test.cpp.
+// tests/redis/store_server_test.cpp compares these results with real servers.
 
 TEST(Slot, IsTheChecksumOfTheKey) {
     EXPECT_EQ(key_slot(""), 0);
@@ -442,33 +442,39 @@ TEST(SlotsAnswer, OfAServerThatRefusesHasItsWords) {
 }
 
 TEST(SlotsAnswer, NamesWhatMakesNoSense) {
-    EXPECT_EQ(objection_to(made::nil()), "CLUSTER SLOTS tells no list");
-    EXPECT_EQ(objection_to(made::text("OK")), "CLUSTER SLOTS tells no list");
-    EXPECT_THAT(objection_to_range(made::number(1)), HasSubstr("slots without a node"));
-    EXPECT_THAT(objection_to_range(range(0, 1, {})), HasSubstr("slots without a node"));
-    EXPECT_THAT(objection_to_range(range(-1, 1, {node("a", 1)})), HasSubstr("the slot -1"));
-    EXPECT_THAT(objection_to_range(range(0, 16384, {node("a", 1)})), HasSubstr("the slot 16384"));
+    EXPECT_EQ(objection_to(made::nil()),
+              "CLUSTER SLOTS returned an invalid reply: it is not a list");
+    EXPECT_EQ(objection_to(made::text("OK")),
+              "CLUSTER SLOTS returned an invalid reply: it is not a list");
+    EXPECT_THAT(objection_to_range(made::number(1)), HasSubstr("a range of slots has no node"));
+    EXPECT_THAT(objection_to_range(range(0, 1, {})), HasSubstr("a range of slots has no node"));
+    EXPECT_THAT(objection_to_range(range(-1, 1, {node("a", 1)})), HasSubstr("the slot is -1"));
+    EXPECT_THAT(objection_to_range(range(0, 16384, {node("a", 1)})),
+                HasSubstr("the slot is 16384"));
     EXPECT_THAT(objection_to_range(range(1LL << 32, 1, {node("a", 1)})), HasSubstr("4294967296"));
-    EXPECT_THAT(objection_to_range(range(2, 1, {node("a", 1)})), HasSubstr("slots from 2 to 1"));
+    EXPECT_THAT(objection_to_range(range(2, 1, {node("a", 1)})),
+                HasSubstr("slots goes from 2 to 1"));
     reply words = range(0, 1, {node("a", 1)});
     words.items[0] = made::text("0");
-    EXPECT_THAT(objection_to_range(words), HasSubstr("the slot that is no number"));
+    EXPECT_THAT(objection_to_range(words), HasSubstr("the slot is not a number"));
     EXPECT_THAT(objection_to_range(range(0, 1, {made::text("a:1")})),
                 HasSubstr("no host and port"));
     EXPECT_THAT(objection_to_range(range(0, 1, {made::texts({"a"})})), HasSubstr("no host and"));
-    EXPECT_THAT(objection_to_range(range(0, 1, {node("a", -1)})), HasSubstr("the port -1"));
-    EXPECT_THAT(objection_to_range(range(0, 1, {node("a", 65536)})), HasSubstr("the port 65536"));
+    EXPECT_THAT(objection_to_range(range(0, 1, {node("a", -1)})), HasSubstr("the port is -1"));
+    EXPECT_THAT(objection_to_range(range(0, 1, {node("a", 65536)})),
+                HasSubstr("the port is 65536"));
     EXPECT_THAT(objection_to_range(range(0, 1, {made::texts({"a", "1"})})),
-                HasSubstr("the port that is no number"));
+                HasSubstr("the port is not a number"));
     EXPECT_THAT(objection_to_range(range(0, 1, {node(made::number(1), 1)})),
-                HasSubstr("a host that is no text"));
+                HasSubstr("a host is not a text"));
     for (const std::string host : {"a b", "a\r\nb", "\x80", "\x7f"})
-        EXPECT_THAT(objection_to_range(range(0, 1, {node(host, 1)})), HasSubstr("cannot be one"));
+        EXPECT_THAT(objection_to_range(range(0, 1, {node(host, 1)})),
+                    HasSubstr("has an invalid name"));
     EXPECT_THAT(objection_to_range(range(0, 1, {node(std::string(254, 'a'), 1)})),
-                HasSubstr("cannot be one"));
+                HasSubstr("has an invalid name"));
     EXPECT_THAT(
         objection_to(made::list({range(0, 5, {node("a", 1)}), range(5, 9, {node("b", 1)})})),
-        HasSubstr("twice of the slot 5"));
+        HasSubstr("the slot 5 is listed twice"));
 }
 
 TEST(SlotsAnswer, NamesTheIdsOfNodes) {
@@ -480,9 +486,9 @@ TEST(SlotsAnswer, NamesTheIdsOfNodes) {
 
 TEST(SlotsAnswer, NamesNoPathsOfLocalSockets) {
     EXPECT_THAT(objection_to_range(range(0, 1, {node("/tmp/socket", 1)})),
-                HasSubstr("cannot be one"));
+                HasSubstr("has an invalid name"));
     EXPECT_THAT(objection_to_range(range(0, 1, {node("a", 1), node("/tmp/socket", 1)})),
-                HasSubstr("cannot be one"));
+                HasSubstr("has an invalid name"));
     EXPECT_EQ(primary_in(node_with("?", {"ip", "/tmp/socket"})).host, "seed.internal");
     const server_address beside{"/tmp/one", 1};
     EXPECT_EQ(read_slots(made::list({range(0, 0, {node("/tmp/other", 2)})}), beside).at(0).primary,

@@ -342,7 +342,7 @@ TEST_F(SentinelChoice, GoingToAndFroDoesNotMakeItForgetTheOthers) {
 
 using ::testing::HasSubstr;
 
-/// As redis 7.0 tells it, shortened.
+/// Returns a reply of redis 7.0, shortened.
 reply service(std::string port, std::string epoch, std::string flags = "master") {
     return made::texts({"name", "orders", "ip", "10.0.0.1", "port", std::move(port), "flags",
                         std::move(flags), "down-after-milliseconds", "500", "config-epoch",
@@ -423,7 +423,7 @@ TEST(SentinelWords, WhatIsRefusedHasItsWords) {
     const net::failure why =
         refusal_of(made::error("ERR unknown command 'SENTINEL', with args beginning with:"));
     EXPECT_EQ(why.code(), errc::refused);
-    EXPECT_THAT(why.text(), HasSubstr("a server answers there, and no Sentinel"));
+    EXPECT_THAT(why.text(), HasSubstr("the server there is not a Sentinel"));
 }
 
 TEST(SentinelWords, AnAddressThatMakesNoSenseIsNone) {

@@ -23,7 +23,7 @@ reply date(const char* seconds, const char* rest) {
     return made::texts({seconds, rest});
 }
 
-/// What a fit server answers, in the order of the questions.
+/// Replies of a server without problems, in the order of the requests.
 enum question : std::size_t { first_time, info, files, wait };
 std::vector<reply> of_server() {
     return {date("1000", "0"), made::text("role:master\r\n"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a number under a name does, and that a request does it once.
+// Counters of the memory store, and requests that are sent twice but executed once.
 #include "memory_world.hpp"
 #include "store/memory/counter_tables.hpp"
 #include "store/memory/server_state.hpp"
@@ -205,7 +205,7 @@ TEST_F(CounterTable, ThereIsABoundToWhatIsRemembered) {
     EXPECT_EQ(table.requests_remembered(), request_memory::requests_max);
 }
 
-// What requests about counters meet on their way, and that each counts once whatever it meets.
+// Network faults of requests about counters. Each request counts once in spite of them.
 
 constexpr auto semaphore = counter_kind::semaphore;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One machine takes the place of another: what it has, and who learns of it when.
+// A replica becomes the primary: which data it has, and when clients learn about it.
 #include "memory_world.hpp"
 #include "support/holds.hpp"
 
@@ -215,7 +215,7 @@ TEST_F(MemoryFailover, ThePrimaryCannotBeDemotedBeforeAnotherIsPromoted) {
     EXPECT_THROW(there.promote(7), std::out_of_range);
 }
 
-// What replicas confirm, and what is made of a confirmation that is missing.
+// Confirmations by replicas, and the handling of missing confirmations.
 
 TEST_F(MemoryReplicas, AServerThatNeverHadOneConfirmsAnyNumberAtOnce) {
     play([](MemoryReplicas& w) -> story {
@@ -507,7 +507,7 @@ TEST_F(MemorySession, SoIsALeaving) {
     EXPECT_FALSE(inspect(there, "stock"));
 }
 
-// What was found by a seed.
+// Faults that simulations have found.
 TEST_F(MemorySession, OneThatIsNotAnsweredKeepsNoOtherWaiting) {
     ASSERT_TRUE(taken(*alice, alice->wants("stock", 3s)).granted);
     ask more = alice->wants("more", 3s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests meet on their way, and what the caller learns of it.
+// Network faults between a client and the memory server, and what the caller is told.
 #include "memory_world.hpp"
 #include "store/memory/server_state.hpp"
 #include "support/holds.hpp"

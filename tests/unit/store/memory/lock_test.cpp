@@ -165,7 +165,7 @@ TEST_F(MemoryLook, EveryKindIsOfferedAndNoNameThatNoServerWouldTake) {
     EXPECT_FALSE(locks.objection_to(std::string(65'536, '\0')));
 }
 
-// What becomes of a hold: renewed, released, taken away, forgotten.
+// Events of a hold: renewal, release, forced release, and the loss of the server's data.
 
 struct MemoryHold : MemoryWorld {
     void SetUp() override { primary_state(there)->look(alice.wants("stock", 10s), std::nullopt); }
@@ -513,8 +513,9 @@ TEST(MemoryThreads, ClientsOnSeveralThreadsExcludeAndWakeEachOther) {
     EXPECT_EQ(listener_count(there), 0u);
 }
 
-// Random worlds for the queue of a fair lock: waiters of ours beside JVMs, which reckon as Redisson
-// does. Some die, some give up, holds are short or long. No live waiter of ours may be thrown out.
+// Random simulations of the queue of a fair lock, with waiters of holdfast and of JVMs, which
+// compute deadlines as Redisson does. Some waiters die or give up, and holds are short or long. No
+// live waiter of holdfast may be removed from the queue.
 
 using namespace std::chrono_literals;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory server, with or without a replica, and two clients' ways to it, on one simulated clock.
+// A memory server with or without a replica, and the connections of two clients, on one simulated
+// clock.
 #pragma once
 
 #include "store/memory/replicas.hpp"
@@ -95,7 +96,7 @@ struct MemoryWorld : testing::Test {
         co_await nap->wait_until(clock.now() + length);
     }
 
-    /// What a call fails with, or no error.
+    /// Returns the error of a call, or no error.
     template <typename T>
     static asio::awaitable<error_code> failure_of(asio::awaitable<T> call) {
         try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What permits that are leased do: each is free or held, goes back once when its lease is over, and
-// a hold of several has all of them or none.
+// Leased permits: each permit is free or held, an expired permit becomes free once, and a hold of
+// several permits has all of them or none.
 #include "sim/dice.hpp"
 #include "store/memory/counter_tables.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rate limiter lets be drawn: so much in any interval, each draw once.
+// Rate limiters: any interval has at most the configured number of permits, and each permit is
+// drawn once.
 #include "sim/dice.hpp"
 #include "store/memory/counter_tables.hpp"
 

@@ -26,7 +26,7 @@ finding about(const std::string& topic, const std::string& info) {
     return found == all.end() ? finding{} : *found;
 }
 
-/// What is well, but for this.
+/// Returns the finding about a topic for a server without problems, except for the given field.
 finding about(const std::string& topic, std::string field, const std::string& value) {
     return about(topic, field + ":" + value + "\r\n" + well);
 }
@@ -164,7 +164,7 @@ std::vector<finding> judged(const topology_report& all, std::size_t replicas = 0
     return judge_topology(all, {lease, replicas}, fit_info);
 }
 
-/// Those of a topic that are as bad as that.
+/// Returns the findings about a topic that have this severity.
 std::vector<std::string> words(const std::vector<finding>& all, severity how_bad,
                                const std::string& topic) {
     std::vector<std::string> found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused: tests/redis/store_kinds_test.cpp.
+// Functions of the Redis store that need no server: options, states of locks, permit ids and
+// request slots. tests/redis/store_kinds_test.cpp tests which options are refused.
 #include "store/redis/client_info.hpp"
 #include "store/redis/counter_requests.hpp"
 #include "store/redis/inspector.hpp"
@@ -48,7 +49,7 @@ TEST(CheckedOptions, TheUsualWaitForReplicasIsNeverMoreThanAThirdOfTheTimeLimit)
     EXPECT_EQ(replica_timeout_with(600ms, 100ms), 100ms);
 }
 
-// What the server told of a key, and whether that is a lock.
+// Replies of the server about a key, and whether the key is a lock.
 
 using fields = std::initializer_list<std::pair<const char*, const char*>>;
 
@@ -79,7 +80,7 @@ reply list(std::vector<reply> all) {
 /// A field, its value, the lease of its own (-2: none).
 using timed = std::tuple<const char*, const char*, std::int64_t>;
 
-/// Who waits, for how long its place lasts, how many listen there.
+/// A waiter, the time that its place lasts, and the number of its subscribers.
 using waiting = std::tuple<const char*, std::int64_t, std::int64_t>;
 
 reply told_of_hash(const std::vector<timed>& all, std::int64_t left = 30'000,
@@ -356,7 +357,7 @@ const lock_name seats{"seats"}, gate{"gate"};
 
 class RequestSlots : public testing::Test {
 protected:
-    /// What becomes of a request for a slot.
+    /// Result of a request for a slot.
     struct wait {
         std::optional<request_slot> got{};
         error_code failed{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer says of requests before it that had none.
+// What a reply tells about earlier requests that got no reply.
 #include "runtime/remote_clock.hpp"
 #include "store/remote/attempts.hpp"
 #include "store/remote/diagnostics.hpp"
@@ -26,7 +26,7 @@ class Attempts : public ::testing::Test {
 protected:
     Attempts() { want_.give_up_at = time_point::max(); }
 
-    /// What a request found that came to the lock, or was stopped before it.
+    /// Returns the result of a request that reached the lock, or that failed before.
     static attempt busy(bool looked_at) {
         attempt found;
         found.not_looked_at = !looked_at;

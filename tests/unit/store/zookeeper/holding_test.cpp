@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hold goes through: renewals, deletions by others, the end of its session.
+// Events during a hold: renewals, deletions by other programs, and the end of the session.
 #include "store/zookeeper/nodes.hpp"
 #include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
@@ -314,7 +314,7 @@ TEST_F(Orphans, WhatIsHeldIsNoOrphan) {
     EXPECT_TRUE(one.release(want));
 }
 
-// What a long line costs: whole clients, each with a loop of its own that waits.
+// Costs of a long queue, with complete clients that each have a loop that waits.
 
 class Herd : public world {
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and data of nodes, as peers write them and as we do.
+// Names and data of nodes, as Curator, kazoo and holdfast write them.
 #include "store/zookeeper/nodes.hpp"
 #include "store/zookeeper/semaphores.hpp"
 
@@ -124,7 +124,7 @@ TEST(NodeData, OfOthersTellsNothing) {
     EXPECT_EQ(owner_in_data("holdfast x\npid many\nnew thing\n")->client->pid, 0);
 }
 
-// Who holds, and who waits for whom.
+// Holders, and the order of the waiters.
 
 using node_names = std::vector<std::string>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators see and end.
+// Operators' functions on ZooKeeper: inspection, forced release and the doctor.
 #include "store/zookeeper/inspector.hpp"
 #include "store/zookeeper/zookeeper_store.hpp"
 #include "support/recorder.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one owner comes to a lock: what it writes, what it watches, what it leaves behind.
+// How one owner acquires a lock: which nodes it creates, which it watches, and which it leaves
+// behind.
 #include "store/zookeeper/nodes.hpp"
 #include "support/recorder.hpp"
 #include "unit/store/zookeeper/world.hpp"
@@ -123,7 +124,7 @@ TEST_F(Place, CreateWithLostAnswerIsFoundByItsGuidButNotInAnotherSession) {
     party& one = enter();
     model.make(line_of_lock, node_mode::container, 0);
     const ask want = one.wish("lock");
-    // As an earlier session of this client made it, which has not ended yet at the ensemble.
+    // Node of an earlier session of this client, which the ensemble has not ended yet.
     const std::string old =
         model.make(line_of_lock + "/" + node_prefix(node_form::curator, want.kind, want.owner),
                    node_mode::ephemeral_sequential, 0x99);

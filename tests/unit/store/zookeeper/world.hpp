@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients and stores at an ensemble in memory, on time that moves only when nothing else can
-// happen.
+// Clients and stores at a ZooKeeper ensemble in memory. The simulated time moves only when nothing
+// else can happen.
 #pragma once
 
 #include "store/zookeeper/zookeeper_store.hpp"
@@ -39,7 +39,7 @@ using support::zookeeper_model;
 
 class world : public testing::Test {
 protected:
-    /// One store, and what becomes of its requests.
+    /// One store, and the faults of its requests.
     class party {
         world& in_;
 

@@ -308,7 +308,7 @@ TEST(Messages, ReadsAnEvent) {
     EXPECT_EQ(told.path, "/a");
 }
 
-/// As servers answer a multi: where one fails, all do.
+/// Reply of a server to a multi request. If one operation fails, all fail.
 std::string checks_bytes(const std::vector<std::int32_t>& errors, bool failed) {
     std::string out;
     jute_writer to{out};
