@@ -416,6 +416,25 @@ void raise_limits() noexcept {
     }
 }
 
+/// Limit of a resource that the server needs, and the name of the limit for `ulimit`.
+struct needed_limit {
+    decltype(RLIMIT_NOFILE) resource;
+    const char* name;
+    char letter;
+    rlim_t least;
+    rlim_t unit; ///< number of bytes of one unit of `ulimit`; 1 for a plain number
+};
+
+/// The least limits with which a private server of every version starts and serves some programs.
+/// We measured them with redis 7 and 8 and valkey 8 and 9: their own minimum is 33 open files, and
+/// less than 100 MB of memory.
+constexpr std::array needed_limits{
+    needed_limit{RLIMIT_NOFILE, "open files", 'n', 64, 1},
+    needed_limit{RLIMIT_AS, "address space", 'v', rlim_t{256} << 20U, 1024},
+    needed_limit{RLIMIT_DATA, "data memory", 'd', rlim_t{128} << 20U, 1024},
+    needed_limit{RLIMIT_NPROC, "processes and threads of this user", 'u', 64, 1},
+};
+
 /// Turns the child process into the supervisor. This function runs between fork and exec, so it
 /// makes only async-signal-safe calls.
 [[noreturn]] void become_supervisor(int lock, int report, int nothing) noexcept {
@@ -480,8 +499,27 @@ void start_supervisor(const private_folder& home, const descriptor& lock) {
     const std::string told = read_all(report.read, 2 * server_start_timeout);
     if (told != supervisor_is_ready && told != another_was_first)
         throw no_server{told.empty() ? "the private server in " + printable(home.path()) +
-                                           " could not be started: its supervisor ended"
+                                           " could not be started: its supervisor ended" +
+                                           words_for_low_limits()
                                      : told};
+}
+
+std::string words_for_low_limits() {
+    std::string words;
+    for (const needed_limit& each : needed_limits) {
+        rlimit now{};
+        if (::getrlimit(each.resource, &now) != 0 || now.rlim_max >= each.least)
+            continue;
+        words +=
+            words.empty() ? ".\nA hard limit of this session is too low for the server: " : ", ";
+        const auto in_units = [&each](rlim_t limit) { return std::to_string(limit / each.unit); };
+        words += std::string{each.name} + " (ulimit -H" + each.letter + ") are " +
+                 in_units(now.rlim_max) + ", and must be " + in_units(each.least) + " or more";
+    }
+    if (!words.empty())
+        words += ".\nRun the command where this limit is higher, or give a server: --url, "
+                 "HOLDFAST_URL";
+    return words;
 }
 
 namespace {
@@ -569,6 +607,14 @@ void find_or_start(const private_folder& home) {
     }
 }
 
+/// Removes the variable from the environment. Also overwrites its value, because other processes of
+/// this user can read the first environment of a process (`/proc/PID/environ`).
+void forget_variable(const char* name) noexcept {
+    if (char* const value = std::getenv(name))
+        ::explicit_bzero(value, std::strlen(value));
+    ::unsetenv(name);
+}
+
 } // namespace
 
 holdfast::duration server_linger() {
@@ -586,9 +632,10 @@ std::string use_private_server() {
     static const private_folder home = private_folder::make();
     if (!home.use(2 * server_start_timeout))
         throw no_server{"the private server in " + printable(home.path()) + " does not end"};
+    // The server and its supervisor inherit the environment, so remove the variables first.
+    forget_variable("HOLDFAST_USERNAME");
+    forget_variable("HOLDFAST_PASSWORD");
     find_or_start(home);
-    ::unsetenv("HOLDFAST_USERNAME");
-    ::unsetenv("HOLDFAST_PASSWORD");
     return url_of(home);
 }
 

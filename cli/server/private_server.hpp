@@ -178,6 +178,10 @@ holdfast::duration server_linger();
 /// supervisor's message if the start fails.
 void start_supervisor(const private_folder&, const descriptor& lock);
 
+/// Returns words for the message that the server could not be started, if a hard limit of this
+/// session (`ulimit -H`) is too low for the server. Returns an empty text if no limit is too low.
+std::string words_for_low_limits();
+
 /// Message of the supervisor when the server replies. Any other message except `another_was_first`
 /// is the reason of a failure.
 inline constexpr std::string_view supervisor_is_ready = "ready";

@@ -62,6 +62,8 @@ struct server_plan {
     if (how.guard >= 0)
         ::fcntl(how.guard, F_SETFD, 0);
     ::signal(SIGPIPE, SIG_DFL);
+    // The server's log must not end the server if the hard limit of the size of files is low.
+    ::signal(SIGXFSZ, SIG_IGN);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -134,7 +136,8 @@ void server_process::wait_until_it_answers() const {
             break;
     }
     throw no_server{find_server_program() + " does not start as the private server in " +
-                    printable(home_.path()) + ". It said: " + logged_words(home_)};
+                    printable(home_.path()) + words_for_low_limits() +
+                    ". It said: " + logged_words(home_)};
 }
 
 bool server_process::lives(std::chrono::milliseconds timeout) const noexcept {

@@ -424,6 +424,39 @@ TEST_P(PrivateServerLife, NoNameAndPasswordForAnotherServerReachACommandOnIt) {
     EXPECT_EQ(inner.out, "fine\n") << inner.err;
 }
 
+TEST_P(PrivateServerLife, NeitherItNorItsSupervisorHasTheNameAndPasswordForAnotherServer) {
+    program holder{
+        script("echo $$; exec \"$h\" run job sh -c 'echo held; read nothing'",
+               {"HOLDFAST_USERNAME=user-of-another", "HOLDFAST_PASSWORD=secret-of-another"})};
+    const std::string runner = holder.line();
+    ASSERT_EQ(holder.line(), "held");
+    for (const std::string& each :
+         {std::to_string(process()), std::to_string(supervisor()), runner}) {
+        std::ifstream variables{"/proc/" + each + "/environ"};
+        const std::string all{std::istreambuf_iterator<char>{variables}, {}};
+        EXPECT_FALSE(all.empty()) << each;
+        EXPECT_EQ(all.find("-of-another"), std::string::npos) << each;
+    }
+}
+
+TEST_P(PrivateServerLife, HardLimitThatIsTooLowIsNamed) {
+    const ended files = program{script("ulimit -n 20; \"$h\" run job true")}.end();
+    EXPECT_EQ(files.status, 69);
+    EXPECT_THAT(files.err, HasSubstr("open files (ulimit -Hn) are 20, and must be 64 or more"));
+    EXPECT_THAT(files.err, HasSubstr("or give a server: --url"));
+    const ended memory = program{script("ulimit -d 20000; \"$h\" run job true")}.end();
+    EXPECT_EQ(memory.status, 69);
+    EXPECT_THAT(memory.err,
+                HasSubstr("data memory (ulimit -Hd) are 20000, and must be 131072 or more"));
+}
+
+TEST_P(PrivateServerLife, HardLimitOfTheSizeOfFilesDoesNotEndIt) {
+    const ended ran = program{script("ulimit -f 1; \"$h\" run job echo ran")}.end();
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.out, "ran\n");
+    EXPECT_TRUE(runs());
+}
+
 TEST_P(PrivateServerLife, OneThatACommandOfALostRunHasStartedLives) {
     support::redis_server other{GetParam()};
     program outer{script("\"$h\" run --url " + other.url() +
