@@ -186,6 +186,37 @@ asio::awaitable<void> refuse_missing_rights(request_context& at) {
     }
 }
 
+namespace {
+
+/// Returns whether the server lets no transaction commit (BACKUP STAGE BLOCK_COMMIT of MariaDB).
+/// Inserts a row, deletes the row again, and commits. Only a transaction that has written waits for
+/// the backup.
+asio::awaitable<bool> are_commits_blocked(request_context& at) {
+    constexpr std::size_t commit_at = 4;
+    const auto make = [&](const runtime::remote_clock&, const server_facts& facts) {
+        if (!facts.is_mariadb) // MySQL has no such state
+            return std::vector<std::string>(commit_at + 1, "DO 0");
+        const std::string& requests = at.named.requests;
+        // No lock has an empty name, and no other session has this id.
+        const std::string id = "CONCAT('probe-',CONNECTION_ID())";
+        return std::vector<std::string>{
+            "SET SESSION lock_wait_timeout=0",
+            "START TRANSACTION",
+            "INSERT INTO " + requests +
+                " (name,kind,request,done,beyond,value,expires) VALUES ('',0," + id +
+                ",0,0,0,UTC_TIMESTAMP(6))",
+            "DELETE FROM " + requests + " WHERE name='' AND kind=0 AND request=" + id,
+            "COMMIT",
+            "SET SESSION lock_wait_timeout=1"};
+    };
+    composing text{make};
+    call_options options{.effect_at = commit_at, .may_meet_lock = commit_at};
+    const answers told = co_await at.server.run(text, options);
+    co_return answer_at(told, commit_at).error != 0;
+}
+
+} // namespace
+
 // Sends an UPDATE of all tables that changes no row. This UPDATE waits for table locks, but not for
 // row locks. On MySQL, it waits for up to one second, because lock_wait_timeout cannot be shorter.
 asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& said,
@@ -204,6 +235,8 @@ asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& s
     try {
         const answers told = co_await at.server.run(text, options);
         are_locked = answer_at(told, write_at).error != 0;
+        if (!are_locked)
+            are_locked = co_await are_commits_blocked(at);
     } catch (const net::failure& e) {
         if (e.code() != errc::refused) // the user may lack a privilege for this UPDATE
             throw;
@@ -211,7 +244,7 @@ asio::awaitable<void> refuse_locked_tables(request_context& at, const answers& s
     if (are_locked)
         throw net::failure{store_errc::try_again,
                            "the tables of locks are locked against writes, by FLUSH TABLES WITH "
-                           "READ LOCK or LOCK TABLES, as a backup does"};
+                           "READ LOCK, LOCK TABLES or BACKUP STAGE BLOCK_COMMIT, as a backup does"};
 }
 
 } // namespace holdfast::mysql

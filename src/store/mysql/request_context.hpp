@@ -116,8 +116,9 @@ private:
 asio::awaitable<void> refuse_missing_rights(request_context&);
 
 /// Throws `store_errc::try_again` if the statement `update_at` of an attempt has waited for a lock
-/// of a table, and not of a row. (FLUSH TABLES WITH READ LOCK and LOCK TABLES lock tables.) While a
-/// table is locked, no attempt is granted, and the holder of the lock is unknown.
+/// of a table or of all commits, and not of a row. (FLUSH TABLES WITH READ LOCK and LOCK TABLES
+/// lock tables, BACKUP STAGE BLOCK_COMMIT locks all commits.) During such a lock, no attempt is
+/// granted, and the holder of the holdfast lock is unknown.
 asio::awaitable<void> refuse_locked_tables(request_context&, const answers&, std::size_t update_at);
 
 } // namespace holdfast::mysql
