@@ -213,8 +213,25 @@ asio::awaitable<void> require_chroot(shared_session_client home, shared_request 
                                ": create this node, or correct the path in the URL"};
 }
 
+/// Checks whether the session still exists, after a pause of the process. The check changes
+/// nothing, so it does no harm if its answer is lost. If the session has expired, the caller's next
+/// request goes to a new session. Without the check, the caller's own request would be lost, and
+/// its outcome would be unknown.
+asio::awaitable<void> check_session(shared_session_client home) {
+    try {
+        const std::vector<std::string> root{home->below_chroot("/")};
+        const shared_request done = asked(*home, check_message(root));
+        co_await home->settled_by(done, done->asked_at + home->how().command_timeout);
+    } catch (const net::failure& why) {
+        if (why.code() == errc::closed)
+            throw;
+    }
+}
+
 asio::awaitable<session::creation> kept_session::create(new_node node) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     shared_request done = asked(*home, creation_message(*home, node));
     co_await home->settled(done);
     if (lacks_containers(*done, node)) {
@@ -240,6 +257,8 @@ asio::awaitable<session::creation> kept_session::create(new_node node) {
 asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_node node,
                                                                            std::string parent) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request made = asked(*home, creation_message(*home, node));
     shared_request listed;
     std::optional<net::failure> unlisted;
@@ -267,6 +286,8 @@ asio::awaitable<session::created_and_listed> kept_session::create_and_list(new_n
 
 asio::awaitable<listing> kept_session::list(std::string path) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, list_message(home->below_chroot(path), false));
     co_await home->settled(done);
     if (done->error == answered::no_node)
@@ -276,6 +297,8 @@ asio::awaitable<listing> kept_session::list(std::string path) {
 
 asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, get_message(home->below_chroot(path), false));
     co_await home->settled(done);
     if (done->error == answered::no_node)
@@ -287,6 +310,8 @@ asio::awaitable<std::optional<node_data>> kept_session::get(std::string path) {
 
 asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, set_message(home->below_chroot(path), data));
     co_await home->settled(done);
     if (done->error == answered::no_node)
@@ -297,6 +322,8 @@ asio::awaitable<bool> kept_session::set(std::string path, std::string data) {
 asio::awaitable<bool> kept_session::set_if_unchanged(std::string path, std::string data,
                                                      std::int32_t version) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, set_message(home->below_chroot(path), data, version));
     co_await home->settled(done);
     if (done->error == answered::bad_version)
@@ -308,6 +335,8 @@ asio::awaitable<bool> kept_session::set_if_unchanged(std::string path, std::stri
 
 asio::awaitable<session::removal> kept_session::remove(std::string path) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, remove_message(home->below_chroot(path)));
     co_await home->settled(done);
     if (done->error == answered::not_empty)
@@ -318,6 +347,8 @@ asio::awaitable<session::removal> kept_session::remove(std::string path) {
 
 asio::awaitable<void> kept_session::sync(std::string path) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const shared_request done = asked(*home, sync_message(home->below_chroot(path)));
     co_await home->settled(done);
     went_well(*done, answered::well, "a sync");
@@ -375,6 +406,8 @@ asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string pat
 asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string path,
                                                                  std::function<void()> whom) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const std::string whole = home->below_chroot(path);
     const auto who = std::make_shared<watches::watcher>(
         watches::watcher{watches::of::node, whole, std::move(whom)});
@@ -390,6 +423,8 @@ asio::awaitable<std::unique_ptr<watch>> kept_session::watch_node(std::string pat
 asio::awaitable<session::watched_listing> kept_session::list_and_watch(std::string path,
                                                                        alarm& wake) {
     const shared_session_client home = session_client_;
+    if (home->may_have_expired())
+        co_await check_session(home);
     const std::string whole = home->below_chroot(path);
     const auto who = std::make_shared<watches::watcher>(
         watches::watcher{watches::of::children, whole, [&wake] { wake.ring(); }});

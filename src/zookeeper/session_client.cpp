@@ -84,6 +84,10 @@ bool session_client::may_end_soon() const {
     return session_.exists() && session_.term.alive_until() <= now + session_.timeout / 6;
 }
 
+bool session_client::may_have_expired() const {
+    return connected_ && last_heard_ + session_.timeout / 2 <= home_.time.now();
+}
+
 void session_client::connect_anew() {
     if (!connected_ || closed_)
         return;

@@ -127,6 +127,10 @@ public:
     /// Returns whether the ensemble may end the session within the next sixth of the session's
     /// timeout.
     bool may_end_soon() const;
+    /// Returns whether the server may have ended the session without this client's knowledge,
+    /// because this client has heard nothing for a long time. While the process runs, the client
+    /// leaves a silent server earlier, so this happens only after a pause of the process.
+    bool may_have_expired() const;
     /// Cuts the connection. The client then resumes the session over another connection.
     void connect_anew();
     std::shared_ptr<void> in_use();

@@ -566,6 +566,37 @@ TEST_F(FrozenProcess, UpgradeAndDowngradeAreGranted) {
     }
 }
 
+// The process stood still for longer than its session. The server has ended the session, and
+// closes the connection at the next request.
+TEST_F(FrozenProcess, AttemptAfterTheEndOfItsSessionIsMadeInANewSession) {
+    const ask held = take("held");
+    for (const bool waits : {true, false})
+        for (const lock_kind kind : {lock_kind::plain, lock_kind::fair, lock_kind::read}) {
+            ask want = wish("lock", kind);
+            want.waits = waits;
+            const auto spot = line_up(want);
+            pass(10s);
+            clock_.stand_still(session_length * 7 / 6);
+            server_.sessions.clear();
+            bool is_expired = true;
+            const auto usual = server_.improvises;
+            server_.improvises = [&](const fake_zookeeper::asked& one) {
+                if (!std::exchange(is_expired, false))
+                    return usual(one);
+                server_.drop_connections();
+                return std::optional<std::string>{std::string{}};
+            };
+            const auto looked = begin(spot->look());
+            pass(1s);
+            server_.improvises = usual;
+            ASSERT_TRUE(looked->answer) << looked->text;
+            EXPECT_TRUE(looked->answer->granted);
+            EXPECT_FALSE(is_expired);
+            EXPECT_THAT(server_.sessions, SizeIs(1)) << "it is a new session";
+            release(want);
+        }
+}
+
 TEST_F(FrozenProcess, WaiterThatWaitedBeforeIsGranted) {
     take("held");
     const ask first = take("lock");
