@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         mistake{{"frobnicate"}, "unknown verb frobnicate; see 'holdfast --help'"},
         mistake{{"--frobnicate"}, "unknown option --frobnicate"},
         mistake{{"run"}, "the NAME of the lock is missing"},
-        mistake{{"run", "--", "true"}, "NAME is missing"},
+        mistake{{"run", "--", "true"}, "the NAME of the lock is missing"},
         mistake{{"run", "", "--", "true"}, "the NAME of a lock must not be empty"},
         mistake{{"inspect", ""}, "the NAME of a lock must not be empty"},
         mistake{{"latch", "wait", ""}, "the NAME of a latch must not be empty"},

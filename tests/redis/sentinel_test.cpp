@@ -334,7 +334,8 @@ TEST_F(SentinelWatch, WhatIsUnderWayEndsAtOnceWhenAnotherIsAppointed) {
     tell_switch(1, old_, new_);
     tell_switch(2, old_, new_);
     EXPECT_EQ(one->code, errc::outcome_unknown);
-    EXPECT_THAT(one->text, AllOf(HasSubstr("is the primary now"), HasSubstr("a Sentinel said")));
+    EXPECT_THAT(one->text,
+                AllOf(HasSubstr("is the primary now"), HasSubstr("a Sentinel reported")));
     EXPECT_EQ(ask()->answer.integer, 1);
 }
 
