@@ -2,6 +2,8 @@
 // Servers that stop replying without closing the connection, or never reply at all.
 #include "chaos/on_proxy.hpp"
 
+#include <boost/asio/use_future.hpp>
+
 #include <future>
 #include <stop_token>
 
@@ -59,6 +61,64 @@ TEST_P(Silence, OfAnEarCostsAPollAndNotALease) {
     const auto released = std::chrono::steady_clock::now();
     held.unlock();
     EXPECT_LT(soon(std::move(taken)) - released, options{}.lease_time / 2);
+}
+
+/// Timeout of the requests in the tests of connections that fall silent. A client that waits for
+/// the whole timeout on such a connection fails these tests.
+constexpr duration timeout_on_silent_connection{6'000};
+
+// [N7]
+TEST_P(Silence, UnlockOnASilentConnectionSucceedsBeforeTheTimeoutOfItsRequest) {
+    client home{towards({.unix_socket = proxy().socket_path()}, timeout_on_silent_connection)};
+    mutex lock{home, "L"};
+    lock.lock();
+    proxy().lose_all();
+    const auto began = std::chrono::steady_clock::now();
+    error_code ec;
+    lock.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    EXPECT_LT(std::chrono::steady_clock::now() - began, timeout_on_silent_connection);
+    EXPECT_TRUE(is_free());
+}
+
+// [N7]
+TEST_P(Silence, UnlockAfterRenewalsOverAnotherConnectionDoesNotUseTheSilentOne) {
+    options how = towards({.unix_socket = proxy().socket_path()}, timeout_on_silent_connection);
+    how.lease_time = 3s;
+    client home{how};
+    mutex lock{home, "L"};
+    lease held = soon(lock.async_lock(asio::use_future));
+    proxy().lose_all();
+    ASSERT_TRUE(is_renewed(held)) << "over another connection";
+    const auto began = std::chrono::steady_clock::now();
+    error_code ec;
+    held.unlock(ec);
+    EXPECT_FALSE(ec) << ec.message();
+    EXPECT_LT(std::chrono::steady_clock::now() - began, timeout_on_silent_connection / 4)
+        << "so long does it take to find out that a connection is silent";
+    EXPECT_TRUE(is_free());
+}
+
+// [N7]
+TEST_P(Silence, WaiterOnSilentConnectionsGetsTheLockBeforeTheTimeoutOfItsRequest) {
+    options how = towards({.unix_socket = proxy().socket_path()}, timeout_on_silent_connection);
+    how.poll_bound = 1s;
+    client waits{how}, holds{directly()};
+    mutex waited{waits, "L"}, held{holds, "L"};
+    held.lock();
+    auto taken = std::async(std::launch::async, [&] {
+        waited.lock();
+        const auto at = std::chrono::steady_clock::now();
+        waited.unlock();
+        return at;
+    });
+    ASSERT_TRUE(eventually([&] {
+        return server().command({"PUBSUB", "CHANNELS"}).items.size() == 1;
+    }));
+    proxy().lose_all();
+    const auto released = std::chrono::steady_clock::now();
+    held.unlock();
+    EXPECT_LT(soon(std::move(taken)) - released, timeout_on_silent_connection);
 }
 
 // [N20]

@@ -149,6 +149,66 @@ TEST_P(MutexScriptsInTime, ARequestThatComesAfterItsDeadlineIsLate) {
     EXPECT_FALSE(exists());
 }
 
+// lock_mutex.lua and release_mutex.lua for spin locks: the waiters record that they wait, because a
+// release does not notify them.
+
+class SpinScripts : public on_scripts {
+protected:
+    SpinScripts()
+        : on_scripts{{.own_clock = true}} {}
+
+    static constexpr const char* carol = "cccccccc-0000-4000-8000-000000000003:3";
+
+    /// Sends an attempt whose client waits. A busy attempt records the client for two seconds.
+    numbers spin(const std::string& owner, const std::string& recorded_for = "2000") {
+        return integers_of(run(redis::scripts::lock_mutex, {name_, waiters_},
+                               {"30000", owner, "0", recorded_for}));
+    }
+    numbers release_spin(const std::string& owner) {
+        return integers_of(
+            run(redis::scripts::release_mutex, {name_, waiters_}, {owner, "", "PUBLISH"}));
+    }
+
+    const std::string waiters_ = redis::spinners_key({name_});
+};
+HOLDFAST_ON_EACH_SERVER(SpinScripts);
+
+TEST_P(SpinScripts, ReleaseTellsHowManyOtherClientsWait) {
+    spin(alice);
+    for (const char* owner : {bob, carol, bob})
+        EXPECT_EQ(spin(owner)[0], 0);
+    EXPECT_THAT(release_spin(alice), ElementsAre(1, 2));
+}
+
+TEST_P(SpinScripts, ClientThatHadTheLockIsNoLongerCounted) {
+    spin(alice);
+    spin(bob);
+    spin(carol);
+    release_spin(alice);
+    spin(bob);
+    EXPECT_THAT(release_spin(bob), ElementsAre(1, 1));
+    spin(carol);
+    EXPECT_THAT(release_spin(carol), ElementsAre(1, 0));
+    EXPECT_EQ(ask({"DBSIZE"}), 0);
+}
+
+TEST_P(SpinScripts, ClientThatDoesNotWaitIsNotCounted) {
+    spin(alice);
+    spin(bob, "0");
+    EXPECT_THAT(release_spin(alice), ElementsAre(1, 0));
+}
+
+TEST_P(SpinScripts, ClientThatStopsPollingIsCountedUntilItsTimeIsOver) {
+    spin(alice);
+    spin(bob);
+    server().step_clock(std::chrono::seconds{1});
+    spin(bob);
+    server().step_clock(std::chrono::milliseconds{1'500});
+    EXPECT_EQ(ask({"HLEN", waiters_}), 1);
+    server().step_clock(std::chrono::seconds{1});
+    EXPECT_THAT(release_spin(alice), ElementsAre(1, 0));
+}
+
 // renew_leases.lua and inspect_lock.lua when nothing is wrong.
 
 class RenewalScripts : public on_scripts {};

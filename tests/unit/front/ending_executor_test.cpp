@@ -7,6 +7,9 @@
 #include <holdfast/latch.hpp>
 #include <holdfast/leased_semaphore.hpp>
 #include <holdfast/multi_mutex.hpp>
+#include <holdfast/quorum_mutex.hpp>
+#include <holdfast/rate_limiter.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -190,6 +193,79 @@ INSTANTIATE_TEST_SUITE_P(
                                      .join();
                                  m.force_unlock();
                              }},
+                    repeated{"Latch",
+                             [](client& c) {
+                                 latch gate{c, "gate"};
+                                 (void)gate.try_set_count(3);
+                                 (void)gate.wait_for(1ms);
+                                 gate.count_down();
+                                 (void)gate.try_wait();
+                             }},
+                    repeated{"RateLimiter",
+                             [](client& c) {
+                                 rate_limiter r{c, "r"};
+                                 (void)r.try_set_rate({.permits = 100, .per = 1ms});
+                                 (void)r.try_acquire_for(1ms);
+                                 (void)r.current_rate();
+                             }},
+                    repeated{"Upgrade",
+                             [](client& c) {
+                                 shared_mutex s{c, "rw"};
+                                 error_code ec;
+                                 if (!s.try_lock_shared_for(5ms))
+                                     return;
+                                 if (s.try_upgrade_for(1ms))
+                                     s.unlock(ec);
+                                 s.unlock_shared(ec);
+                             }},
+                    repeated{"Quorum",
+                             [](client& c) {
+                                 quorum_mutex q{quorum_mutex::nodes{c}, "q"};
+                                 error_code ec;
+                                 if (q.try_lock_for(5ms))
+                                     q.unlock(ec);
+                             }},
+                    repeated{"Extend",
+                             [](client& c) {
+                                 leased_semaphore s{c, "l"};
+                                 (void)s.try_set_permits(100);
+                                 if (std::optional<lease> l = s.try_acquire(lease_time{1h}))
+                                     l->extend(lease_time{2h});
+                             }},
+                    repeated{"ChangesByPermitId",
+                             [](client& c) {
+                                 leased_semaphore s{c, "l"};
+                                 (void)s.try_set_permits(100);
+                                 const std::optional<lease> l = s.try_acquire(lease_time{1h});
+                                 for (const std::string& id : l.value().permit_ids()) {
+                                     (void)s.set_lease(id, lease_time{2h});
+                                     (void)s.release(id);
+                                 }
+                             }},
+                    repeated{"Tickets",
+                             [](client& c) {
+                                 leased_semaphore s{c, "l"};
+                                 (void)s.try_set_permits(1'000);
+                                 std::optional<lease> l = s.try_acquire(lease_time{1h});
+                                 const ticket mine = l.value().detach();
+                                 (void)c.renew(mine, lease_time{2h});
+                                 (void)c.give(mine);
+                             }},
+                    repeated{"AdoptionOfAHoldThatIsOver",
+                             [](client& c) {
+                                 ticket of_another;
+                                 of_another.name = "adopted";
+                                 of_another.owner.number = 1;
+                                 const lease l = c.adopt(of_another, lease_time{1h});
+                             }},
+                    repeated{"Questions",
+                             [](client& c) {
+                                 (void)c.inspect("m");
+                                 (void)c.inspect("s", counter_kind::semaphore);
+                                 (void)c.list();
+                                 (void)c.list(counter_kind::semaphore);
+                                 (void)c.ask_for("m");
+                             }},
                     repeated{"WaitFree", [](client& c) { (void)c.wait_free("m", 1ms); }}),
     [](const auto& which) { return which.param.name; });
 
@@ -348,6 +424,19 @@ TEST(MemoryServer, ResumesAfterAClientThatHadAskedItIsGone) {
     }
     server.resume(0);
     EXPECT_EQ(held_count(server), 0u);
+}
+
+TEST(MemoryServer, PromotesWhileClientsEndOnAnotherThread) {
+    memory::server server;
+    server.replicate(1);
+    std::atomic<bool> stop = false;
+    std::jthread promotes{[&] {
+        for (std::size_t next = 1; !stop; next = 1 - next)
+            server.promote(next);
+    }};
+    for (int i = 0; i < 100; ++i)
+        const client home{options{.store = server.connect({}, 50ms), .close_timeout = 0ms}};
+    stop = true;
 }
 
 TEST(MemoryServer, AnnouncesWhileClientsEndOnAnotherThread) {

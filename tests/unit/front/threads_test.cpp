@@ -7,6 +7,7 @@
 #include <holdfast/fair_mutex.hpp>
 #include <holdfast/fenced_mutex.hpp>
 #include <holdfast/latch.hpp>
+#include <holdfast/leased_semaphore.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/quorum_mutex.hpp>
 #include <holdfast/rate_limiter.hpp>
@@ -571,6 +572,11 @@ protected:
 
 TEST_P(Timeout, IsNeverOverTooEarly) {
     server.occupy("stock", 1h);
+    server.occupy("token", 1h, lock_kind::token);
+    server.occupy("written", 1h, lock_kind::write);
+    server.occupy("read", 1h, lock_kind::read);
+    shared_mutex read{home, "read"};
+    const std::shared_lock<shared_mutex> beside_the_other_reader{read};
     (void)latch{home, "gate"}.try_set_count(1);
     rate_limiter rate{home, "rate"};
     (void)rate.try_set_rate({.permits = 1, .per = 1h});
@@ -602,6 +608,38 @@ INSTANTIATE_TEST_SUITE_P(
         timed_verb{"TryAcquireFor",
                    [](client& c, auto p) {
                        return counting_semaphore{c, "none"}.try_acquire_for(p);
+                   }},
+        timed_verb{"LeasedTryAcquireFor",
+                   [](client& c, auto p) {
+                       return leased_semaphore{c, "none"}.try_acquire_for(p).has_value();
+                   }},
+        timed_verb{"TokenTryLockFor",
+                   [](client& c, auto p) {
+                       return token_mutex{c, "token"}.try_lock_for(p);
+                   }},
+        timed_verb{"SpinTryLockFor",
+                   [](client& c, auto p) {
+                       return spin_mutex{c, "stock"}.try_lock_for(p);
+                   }},
+        timed_verb{"FairTryLockFor",
+                   [](client& c, auto p) {
+                       return fair_mutex{c, "stock"}.try_lock_for(p);
+                   }},
+        timed_verb{"TryLockSharedFor",
+                   [](client& c, auto p) {
+                       return shared_mutex{c, "written"}.try_lock_shared_for(p);
+                   }},
+        timed_verb{"TryLockSharedUntil",
+                   [](client& c, auto p) {
+                       return shared_mutex{c, "written"}.try_lock_shared_until(steady::now() + p);
+                   }},
+        timed_verb{"TryUpgradeFor",
+                   [](client& c, auto p) {
+                       return shared_mutex{c, "read"}.try_upgrade_for(p);
+                   }},
+        timed_verb{"QuorumTryLockFor",
+                   [](client& c, auto p) {
+                       return quorum_mutex{quorum_mutex::nodes{c}, "stock"}.try_lock_for(p);
                    }},
         timed_verb{"RateTryAcquireFor",
                    [](client& c, auto p) {

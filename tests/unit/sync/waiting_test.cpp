@@ -4,8 +4,10 @@
 #include "unit/sync/stage.hpp"
 
 #include <holdfast/counting_semaphore.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/leased_semaphore.hpp>
 #include <holdfast/spin_mutex.hpp>
+#include <holdfast/token_mutex.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -176,6 +178,76 @@ TEST_F(Waiting, ALostWakeUpCostsAtMostThePollBound) {
     EXPECT_FALSE(held.done());
     run_for(1ms);
     EXPECT_TRUE(held.well());
+}
+
+// A call with a timeout sends its last attempt shortly before the timeout. So it sees a release
+// even if no notification arrives, whatever it waits for.
+
+class LastLook : public on_stage {
+protected:
+    LastLook() { bob.always = {.request_delay = 3ms, .answer_delay = 3ms, .wake_up_lost = true}; }
+
+    /// Waits with a timeout of 400 ms, and calls `free_it` 50 ms before its end.
+    template <typename Result, typename Begin, typename Free>
+    Result result_of(Begin begin, Free free_it) {
+        said<Result> tried;
+        begin(tried.handler());
+        run_for(350ms);
+        EXPECT_FALSE(tried.done());
+        free_it();
+        run_for(60ms);
+        EXPECT_TRUE(tried.well());
+        return tried.well() ? tried.take() : Result{};
+    }
+
+    actor &alice = enter(), &bob = enter({.poll_bound = 1min});
+};
+
+TEST_F(LastLook, OfAMutexSeesAReleaseWithoutANotification) {
+    mutex hers{alice, "stock"}, his{bob, "stock"};
+    lease held = taken(hers);
+    EXPECT_TRUE(result_of<std::optional<lease>>(
+        [&](auto handler) { his.async_try_lock_for(400ms, std::move(handler)); },
+        [&] { held.async_unlock(said{}.handler()); }));
+}
+
+TEST_F(LastLook, OfATokenMutexSeesTheReleaseOfAnotherProgram) {
+    server.occupy("stock", 1h, lock_kind::token);
+    token_mutex his{bob, "stock"};
+    EXPECT_TRUE(result_of<std::optional<lease>>(
+        [&](auto handler) { his.async_try_lock_for(400ms, std::move(handler)); },
+        [&] { server.vacate("stock"); }));
+}
+
+TEST_F(LastLook, OfASemaphoreSeesAReleaseWithoutANotification) {
+    counting_semaphore hers{alice, "seats"}, his{bob, "seats"};
+    EXPECT_TRUE(result_of<bool>(
+        [&](auto handler) { his.async_try_acquire_for(400ms, 1, std::move(handler)); },
+        [&] { hers.async_release(1, said{}.handler()); }));
+}
+
+TEST_F(LastLook, OfALeasedSemaphoreSeesAReleaseWithoutANotification) {
+    leased_semaphore hers{alice, "seats"}, his{bob, "seats"};
+    hers.async_set_permits(1, said<bool>{}.handler());
+    settle();
+    said<lease> got;
+    hers.async_acquire(1, got.handler());
+    settle();
+    ASSERT_TRUE(got.well());
+    lease held = got.take();
+    EXPECT_TRUE(result_of<std::optional<lease>>(
+        [&](auto handler) { his.async_try_acquire_for(400ms, 1, std::move(handler)); },
+        [&] { held.async_unlock(said{}.handler()); }));
+}
+
+TEST_F(LastLook, OfALatchSeesItOpenWithoutANotification) {
+    latch hers{alice, "gate"}, his{bob, "gate"};
+    said<bool> set;
+    hers.async_try_set_count(1, set.handler());
+    settle();
+    EXPECT_TRUE(
+        result_of<bool>([&](auto handler) { his.async_wait_for(400ms, std::move(handler)); },
+                        [&] { hers.async_count_down(1, said<bool>{}.handler()); }));
 }
 
 TEST_F(Waiting, PollsAreSpreadOverAFifthOfTheBound) {

@@ -80,6 +80,9 @@ TEST(Redirection, WithoutSenseWaitsForBetterNews) {
                               "MOVED 3999127.0.0.1:6381",
                               "MOVED 39x127.0.0.1:6381",
                               "MOVED 3999 a b:6381",
+                              "MOVED 3999 /tmp/socket:6381",
+                              "ASK 3999 /tmp/socket:6381",
+                              "ASK 3999 [/tmp/socket]:6381",
                               "MOVED 3999 a\n:6381",
                               "ASK 3999",
                               "ASK"}) {

@@ -427,12 +427,12 @@ TEST(SentinelWords, WhatIsRefusedHasItsWords) {
 }
 
 TEST(SentinelWords, AnAddressThatMakesNoSenseIsNone) {
-    for (const reply& said :
-         {made::number(1), made::text("10.0.0.1"), made::list({}), made::texts({"10.0.0.1"}),
-          made::texts({"10.0.0.1", "6379", "more"}), made::texts({"", "6379"}),
-          made::texts({"a b", "6379"}), made::texts({"10.0.0.1", "0"}),
-          made::texts({"10.0.0.1", "65536"}), made::texts({"10.0.0.1", "-1"}),
-          made::list({made::text("10.0.0.1"), made::number(6379)})})
+    for (const reply& said : {made::number(1), made::text("10.0.0.1"), made::list({}),
+                              made::texts({"10.0.0.1"}), made::texts({"10.0.0.1", "6379", "more"}),
+                              made::texts({"", "6379"}), made::texts({"a b", "6379"}),
+                              made::texts({"/tmp/socket", "6379"}), made::texts({"10.0.0.1", "0"}),
+                              made::texts({"10.0.0.1", "65536"}), made::texts({"10.0.0.1", "-1"}),
+                              made::list({made::text("10.0.0.1"), made::number(6379)})})
         EXPECT_EQ(refusal_of(said).code(), store_errc::protocol);
 }
 
@@ -450,6 +450,19 @@ TEST(SentinelWords, AServiceIsDescribed) {
     EXPECT_EQ(longest->down_after, duration::max());
 }
 
+TEST(SentinelWords, ReplicasAndServicesAreNoPathsOfLocalSockets) {
+    const auto replica = [](const char* host) {
+        return made::texts({"ip", host, "port", "6380", "flags", "slave"});
+    };
+    EXPECT_THAT(read_sentinel(denied, at_6379, made::list({replica("10.0.0.2")})).replicas,
+                ::testing::Optional(::testing::SizeIs(1)));
+    EXPECT_THAT(read_sentinel(denied, at_6379, made::list({replica("/tmp/socket")})).replicas,
+                ::testing::Optional(::testing::IsEmpty()));
+    EXPECT_FALSE(read_service(made::texts({"ip", "/tmp/socket", "port", "6379"})));
+    EXPECT_THAT(replicas_in("slave0:ip=/tmp/socket,port=6380,state=online\r\n"),
+                ::testing::IsEmpty());
+}
+
 TEST(SentinelWords, ASwitchIsOfOneService) {
     const auto told = read_switch("orders 10.0.0.1 6379 fd00::2 6380", "orders");
     ASSERT_TRUE(told);
@@ -458,7 +471,8 @@ TEST(SentinelWords, ASwitchIsOfOneService) {
     EXPECT_TRUE(read_switch("my orders a 1 b 2", "my orders"));
     for (const char* message :
          {"", " ", "orders", "orders a 1 b", "orders a 1 b x", "orders a 0 b 2", "orders a 1  2",
-          "other a 1 b 2", "my orders a 1 b 2", "orders a 1 b 2 ", "a 1 b 2", " a 1 b 2"})
+          "orders a 1 /tmp/socket 2", "orders /tmp/socket 1 b 2", "other a 1 b 2",
+          "my orders a 1 b 2", "orders a 1 b 2 ", "a 1 b 2", " a 1 b 2"})
         EXPECT_FALSE(read_switch(message, "orders")) << message;
 }
 

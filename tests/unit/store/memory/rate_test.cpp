@@ -98,8 +98,10 @@ TEST_F(RateTable, WhoFindsTooLittleIsToldWhenThereIsEnough) {
 }
 
 TEST_F(RateTable, WhatIsNotSetOrMoreThanTheRateIsRefused) {
-    EXPECT_THAT(table.look(wants(1)).refused, testing::HasSubstr("the rate limiter is not set"));
-    EXPECT_THAT(release(1).refused, testing::HasSubstr("the rate limiter is not set"));
+    EXPECT_THAT(table.look(wants(1)).refused,
+                testing::HasSubstr("the rate limiter is not set: call try_set_rate()"));
+    EXPECT_THAT(release(1).refused,
+                testing::HasSubstr("the rate limiter is not set: call try_set_rate()"));
     EXPECT_FALSE(exists());
     set(three_a_minute);
     const count_verdict said = table.look(wants(4));
@@ -224,7 +226,8 @@ TEST_F(RateTable, EachUseKeepsItAndLookingAtItDoesNot) {
     now += 1ms;
     EXPECT_FALSE(exists());
     EXPECT_EQ(table.state("n", {}).exists, false);
-    EXPECT_THAT(table.look(wants(1)).refused, testing::HasSubstr("the rate limiter is not set"));
+    EXPECT_THAT(table.look(wants(1)).refused,
+                testing::HasSubstr("the rate limiter is not set: call try_set_rate()"));
     EXPECT_TRUE(set(short_lived, counter_verb::set_new).what.done);
 }
 
