@@ -314,9 +314,10 @@ holdfast::options reaching(std::string url) {
 
 namespace {
 
-/// Shortens a message: removes `[category:number]`, and the error code's general sentence after a
-/// more precise text. After a text of the server, the general sentence stays, because it says what
-/// the user can do.
+/// Shortens a message, which ends with the general sentence of its error code and with
+/// `[category:number]`. Removes the number. Also removes the general sentence if the text before it
+/// is from holdfast, because that text is more precise. If the text before it is from the server,
+/// the general sentence stays, because it says what the user can do.
 std::string for_people(std::string text, const holdfast::error_code& code) {
     if (const std::size_t bracket = text.rfind(" ["); text.ends_with(']') && bracket != text.npos)
         text.erase(bracket);

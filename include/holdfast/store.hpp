@@ -135,8 +135,9 @@ struct ask : hold {
     /// owner number of that hold. The caller keeps that hold. For example, a downgrade acquires the
     /// read side under the caller's write hold. 0 if there is no such hold.
     std::uint64_t under = 0;
-    /// For kind `write`: how long new readers must wait for this writer after the last reader has
-    /// left. The store itself sets this value.
+    /// For kind `write`: while this writer waits, new readers must wait, too. They still wait for
+    /// this time after the last reader has left, so that the writer gets the lock first. The store
+    /// sets this value; callers leave it at 0.
     duration head_start{};
 };
 
@@ -417,8 +418,8 @@ public:
     /// free and no waiter is queued for it.
     virtual asio::awaitable<std::optional<lock_state>> describe(lock_name) = 0;
 
-    /// Adds the holds and waits that clients report to the states of these locks. If the reports
-    /// cannot be read, the states stay as they are.
+    /// Completes the states of these locks by the holds and waits that clients have reported. If
+    /// the reports cannot be read, the states stay as they are.
     virtual asio::awaitable<void> add_reports(std::span<lock_state>) { co_return; }
 
     /// Lists the held locks whose names match a glob pattern: at most `limit`, in the order of
@@ -497,7 +498,8 @@ public:
     /// Returns the interface for counters. Returns null if the store has no counters.
     virtual counter_store* counters() noexcept { return nullptr; }
     virtual inspector& operators_view() noexcept = 0;
-    /// Returns the interface for wishes. Returns null if the store has no wishes.
+    /// Returns the interface for wishes (see wish.hpp). Returns null if this store cannot keep
+    /// wishes.
     virtual wish_store* wishes() noexcept { return nullptr; }
     virtual void close() noexcept = 0;
 

@@ -71,8 +71,9 @@ public:
     /// has passed. If this hold on several locks has ended already, releases the member's hold.
     void join(std::size_t which, part, duration counts_in = {});
     /// Starts to watch the hold; from now on, its loss is reported. Call it when enough members
-    /// have granted. Members that have not yet replied to the requests `asked` may still join
-    /// later. A quorum also repeats its requests to members that did not grant.
+    /// have granted. `asked` has the requests that were sent to the members. A member that replies
+    /// later can still join the hold. A hold of a quorum_mutex also sends new requests to the
+    /// members that did not grant.
     void begin(std::shared_ptr<member_requests> asked);
     void extend(duration, sync::release_handler) override;
     void renew_from_now_on(duration lease) override;

@@ -52,11 +52,11 @@ public:
     /// only until its timeout.
     enum class enough : bool { one, most };
 
-    /// Waits until one of these events:
+    /// Waits until one of these conditions is true:
     /// - All servers have replied or failed.
     /// - Enough servers have replied, and `timeout` has passed since the call of settled().
-    /// - The time is `limit`.
-    /// - `given_up` returns true; it is called each time `wake` rings.
+    /// - The clock shows `limit`, whether or not enough servers have replied.
+    /// - `given_up` returns true. It is called each time the alarm `wake` rings.
     asio::awaitable<void> settled(enough, duration timeout, time_point limit,
                                   std::function<bool()> given_up);
 

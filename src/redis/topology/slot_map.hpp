@@ -155,8 +155,8 @@ public:
 
     node_number owner(std::uint16_t slot) const { return owners_[slot]; }
 
-    /// Returns how many nodes have a number. Forgotten nodes are included; their address has an
-    /// empty host.
+    /// Returns the number of nodes, including forgotten nodes. (A forgotten node keeps its place in
+    /// the list of nodes, but its address has an empty host.)
     std::size_t size() const { return nodes_.size(); }
     const server_address& address(node_number node) const { return nodes_[node].address; }
     std::size_t slots_of(node_number node) const { return nodes_[node].slots; }

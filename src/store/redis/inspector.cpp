@@ -476,7 +476,8 @@ std::unique_ptr<hearing> releases_of(node& server, const reply& answer, const lo
     return server.hear(lock_channel(name), wake);
 }
 
-/// Returns the type of the key's value, from the error text of a script.
+/// Returns what a key is (for example, "a list"), from the error text of a script that expected a
+/// lock at this key.
 std::string what_is_told(std::string_view error) {
     constexpr std::string_view before = "the key is ", behind = ", and a lock was asked for";
     const std::size_t begin = error.find(before), end = error.find(behind);

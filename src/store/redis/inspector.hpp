@@ -48,7 +48,7 @@ asio::awaitable<std::vector<lock_state>> describe_locks(node&, std::vector<std::
 /// Maximum number of waiters in `lock_state::waiters` that only their clients report.
 inline constexpr std::size_t reported_waiters_max = 100;
 
-/// Adds the holds and waits that clients have reported to the states of the locks.
+/// Completes the states of the locks by the holds and waits that clients have reported.
 void add_activity(std::span<lock_state> locks, const std::vector<seen_client>&);
 
 /// Returns the lock state in a reply of the server. The result is empty if the reply says that the

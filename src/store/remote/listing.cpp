@@ -33,7 +33,8 @@ comparison compare_class(std::string_view pattern, std::size_t at, char byte) no
     return {found != negated, std::min(at + 1, pattern.size())};
 }
 
-/// Compares the byte with the element at position `at`, which is not a `*`.
+/// Compares a byte of a name with the element of the pattern that begins at position `at`. The
+/// element is a character, `?`, or a class such as `[a-z]`, but not `*`.
 comparison compare(std::string_view pattern, std::size_t at, char byte) noexcept {
     if (pattern[at] == '[')
         return compare_class(pattern, at + 1, byte);
