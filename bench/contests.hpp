@@ -80,8 +80,8 @@ std::vector<standstill> standstills();              ///< on Redis
 std::vector<standstill> standstills_at_keepers();   ///< on ZooKeeper
 std::vector<standstill> standstills_at_databases(); ///< on MariaDB; empty without libmariadb
 
-/// Library of the other process in a `rivalry`: a measurement in which many threads of one client
-/// hand a lock over to each other, while another process wants the lock, too.
+/// A `rivalry` is a measurement. Many threads of one client hand a lock over to each other, while
+/// another process wants the lock, too. `rival` is the library that this other process uses.
 enum class rival { holdfast, redisson };
 struct rivalry {
     std::string name;

@@ -122,8 +122,8 @@ public:
     /// confirmed.
     void write_all();
 
-    /// Reads the replies that have arrived. Before the time `end`, requests the released locks
-    /// again.
+    /// Reads the replies that have arrived. When the reply says that a lock was released, requests
+    /// this lock again, unless the time `end` is over.
     void read_some(stopwatch::time_point end, tally& all);
 
 private:

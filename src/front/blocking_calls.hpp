@@ -37,8 +37,9 @@ namespace holdfast::front {
 /// call then returns an error.
 inline constexpr duration executor_timeout = std::chrono::seconds{1};
 
-/// Returns the monitor that a thread may enter to run its operation itself, instead of waking the
-/// client's own thread. Returns null if the executor belongs to the user.
+/// Returns the monitor, whose mutex protects the client's state, if the client has a thread of its
+/// own. A caller's thread that enters the monitor may run its operation itself. This is faster than
+/// waking the client's thread. Returns null if the executor belongs to the user.
 inline runtime::monitor* monitor_of(const sync::engine& home) {
     return home.executor_access().lasting() ? runtime::monitor::of(home.executor()) : nullptr;
 }

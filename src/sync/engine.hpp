@@ -343,9 +343,9 @@ public:
         bool unpromising_ = false;
     };
 
-    /// Guard of a background loop of the engine. `close()` does not wait for the loop before it
-    /// stops the engine. But `close()` completes only after all loops have ended, because they use
-    /// the clock.
+    /// Guard of a background loop of the engine. `close()` first stops the engine, and this ends
+    /// the loops. Then `close()` waits until all loops have ended, because a loop uses the client's
+    /// clock, which the user may destroy after `close()`.
     class loop {
     public:
         explicit loop(engine& e)

@@ -167,9 +167,9 @@ void release(std::shared_ptr<held_lock> held, release_handler done,
 
 namespace {
 
-/// Calls the function `step` (it leaves a queue or releases a hold) again until it succeeds, or
-/// until the time `gone()` is reached. At that time the store has forgotten the data, so nothing is
-/// left to clean up. The result of `gone()` may change during the call.
+/// Calls the function `step` until it succeeds, or until the time `gone()` is reached. `step`
+/// removes something from the store: a hold, or a place in a queue. At the time `gone()`, the store
+/// has removed it by itself, so another try is not needed. This time may change during the call.
 template <typename Gone, typename Step>
 asio::awaitable<void> repeat_until(engine& home, engine::task& busy, Gone gone, Step step) {
     pauses pause{home};

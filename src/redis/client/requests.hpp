@@ -34,7 +34,8 @@ void compose_wait(composer, std::uint8_t replicas, duration within);
 /// Throws net::failure (protocol) if `answer` is not a valid reply to WAIT.
 void require_confirmation(const reply& answer);
 
-/// Stores the result of a WAIT in `of`, which is the reply to the request before the WAIT.
+/// Stores the result of a WAIT in the reply `of`. The client sends WAIT after a request, and `of`
+/// is the reply to that request.
 void note_confirmation(reply& of, const reply& answer);
 
 /// Returns the deadline that the arguments contain. If the arguments contain no deadline, returns

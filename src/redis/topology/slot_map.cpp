@@ -165,7 +165,8 @@ server_address node_in(const reply& node, const server_address& asked) {
     return port == 0 ? server_address{} : server_address{std::move(host), port};
 }
 
-/// Returns the id of a node, which is its third item since version 4.0.
+/// Returns the id of a node in a reply to CLUSTER SLOTS. The list about the node is: host, port,
+/// and (since Redis 4.0) the id.
 std::string id_in(const reply& node) {
     constexpr std::size_t place = 2;
     return node.items.size() > place ? node.items[place].text : std::string{};

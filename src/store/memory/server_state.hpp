@@ -92,8 +92,9 @@ public:
     /// Returns the number of the last write that the primary knows to have arrived. The result is
     /// empty if there is none yet.
     std::optional<std::uint64_t> confirmed(time_point now);
-    /// Returns the next time at which confirmed() may return a greater number. Returns
-    /// `time_point::max()` if no copy is on its way.
+    /// Returns the next time at which the primary may learn that a later write has arrived, so that
+    /// confirmed() returns a greater number. Returns `time_point::max()` if each copy that was sent
+    /// is already confirmed.
     time_point next_confirmation(time_point now);
 
     /// Returns the latest copy that has arrived since the last call, or null if there is none.

@@ -35,8 +35,8 @@ struct attempt_terms {
     /// A value that no other attempt uses. The first statement of a transaction writes this value
     /// into a row, so that the later statements can find the row.
     std::string touched{};
-    /// User lock (GET_LOCK) that the attempt also takes if this user lock is free at once. If
-    /// empty, the attempt takes no user lock.
+    /// Name of a lock of the database server (GET_LOCK). The attempt also takes this lock if it can
+    /// do so without waiting. If the name is empty, the attempt takes no such lock.
     std::string bell{};
 };
 

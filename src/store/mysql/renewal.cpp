@@ -126,8 +126,9 @@ private:
         co_return left;
     }
 
-    /// Asks about the rows that were not extended. If another transaction has locked a row, the row
-    /// is unchanged. So the hold still belongs to this client until the row expires.
+    /// Asks the server about the rows whose lease was not extended. There are two reasons: the hold
+    /// is lost, or another transaction has locked the row. In the second case, the row is
+    /// unchanged, so the hold still belongs to this client until the row expires.
     asio::awaitable<void> see_the_rest(const batch& some, rows_left& left) {
         std::vector<held_row> rest;
         for (const held_row& each : some.rows)

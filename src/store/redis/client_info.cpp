@@ -151,9 +151,9 @@ void add_entries(std::vector<argument>& to, const client_report& from) {
     }
 }
 
-/// Writes the client's entry in the index of a cluster. Returns the error text if the user has no
-/// right to do so. Ignores another error, because only operators need the index, and the next write
-/// repeats the attempt.
+/// Writes this client's name into the index, the list of all clients that have holds or waits. Used
+/// in a cluster, where the index needs a request of its own. Returns the error text if the user has
+/// no right to do so. Ignores other errors, because the next write repeats the attempt.
 asio::awaitable<std::string> write_index(node& server, const client_report& report, duration kept) {
     const std::string_view keys[] = {index_key};
     const std::int64_t ms = lists_any(report.activity) ? kept.count() : 0;
